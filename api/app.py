@@ -1,0 +1,116 @@
+"""The application: all endpoints, around one host."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from anyio import CapacityLimiter
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from api import (
+    action,
+    operation_events,
+    own_account,
+    packages,
+    plugin_metadata,
+    plugin_settings,
+    plugins,
+    server_info,
+)
+from api.application import assemble
+from api.authentication import Authentication
+from api.context import Context, Options, Runner
+from api.documentation import FrontPage
+from api.endpoint import Endpoint
+from api.plugin_doors import Door, authorise
+from host.packages.background import BackgroundInstalls
+from host.plugins.bounded import run_bounded
+from host.plugins.http import PluginRoutes
+from host.plugins.static_files import PluginFiles
+from host.storage.rows import Rows
+
+if TYPE_CHECKING:
+    from host.server import Host
+
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    *server_info.ENDPOINTS,
+    *own_account.ENDPOINTS,
+    *action.ENDPOINTS,
+    *plugins.ENDPOINTS,
+    *packages.ENDPOINTS,
+    *operation_events.ENDPOINTS,
+    *plugin_settings.ENDPOINTS,
+    *plugin_metadata.ENDPOINTS,
+)
+"""All endpoints, in the order of the documentation."""
+
+_MEGABYTE = 1024 * 1024
+_PLUGIN_THREADS = 40
+
+
+def create_app(host: Host) -> Starlette:
+    """Return the application for a host; the host starts and stops with it."""
+    registries, report = host.registries, host.error_reports.record
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        await run_in_threadpool(host.start)
+        try:
+            yield
+        finally:
+            await run_in_threadpool(host.close)
+
+    return assemble(
+        make_context(host),
+        ENDPOINTS,
+        others=(server_info.Health(), FrontPage()),
+        below={
+            "/plugin/": Door("/plugin", PluginRoutes(registries, authorise, report, deadline=host.route_deadline)),
+            "/static/plugins/": Door("/static/plugins", PluginFiles(registries)),
+        },
+        lifespan=lifespan,
+    )
+
+
+def make_context(host: Host) -> Context:
+    """Return what requests need of a host."""
+    config, authenticate = host.config, host.authenticate
+    report = host.error_reports.record
+    return Context(
+        host=host,
+        options=Options(
+            version=host.version,
+            installer=host.installer,
+            debug=config.debug,
+            locale=config.default_locale,
+            origins=frozenset(config.cors_origins),
+            max_body=config.max_body_mb * _MEGABYTE,
+        ),
+        rows=Rows(host.database),
+        authentication=Authentication(
+            by_token=lambda text: authenticate.by_token(text).user,
+            by_password=lambda name, password: authenticate.by_password(name, password).user,
+        ),
+        report=report,
+        installs=BackgroundInstalls(host.plugin_packages.install, host.packages.operation, report),
+        is_stale=host.registries.is_stale,
+        catch_up=host.registries.catch_up,
+        run_with_plugins=plugin_runner(),
+    )
+
+
+def plugin_runner() -> Runner:
+    """Return what runs handlers that call plugins.
+
+    They have places of their own: plugins that hang keep no request waiting that has nothing to do with plugins.
+    """
+    limiter = CapacityLimiter(_PLUGIN_THREADS)
+
+    def run(handler: Callable[[], Response], /, *, replay: bool) -> Awaitable[Response]:
+        return run_bounded(handler, replay=replay, limiter=limiter)
+
+    return run

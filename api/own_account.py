@@ -1,0 +1,123 @@
+"""The own account: who one is, and tokens for programs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from api.answers import Json
+from api.endpoint import Endpoint
+from api.fields import Boolean, Integer
+from api.nested_fields import ListOf, Nested, Object
+from api.operations import Operation, Parameter
+from api.request import ApiRequest
+from api.shapes import Shape
+from api.text_fields import Email, Text
+from api.time_fields import Date
+
+_TAG = "Own account"
+
+GROUP: Final = Shape("OwnGroup", pk=Integer(read_only=True), name=Text(read_only=True))
+ME: Final = Shape(
+    "Me",
+    pk=Integer(read_only=True),
+    username=Text(max_length=150),
+    first_name=Text(max_length=150, blank=True, required=False),
+    last_name=Text(max_length=150, blank=True, required=False),
+    email=Email(blank=True, required=False),
+    groups=ListOf(item=Nested(shape=GROUP), read_only=True),
+    is_staff=Boolean(read_only=True),
+    is_superuser=Boolean(read_only=True),
+    is_active=Boolean(read_only=True),
+    profile=Object(read_only=True),
+    roles=Object(read_only=True, always=False, help_text="Rule set and what it grants; with `roles=true`."),
+    permissions=Object(read_only=True, always=False),
+)
+TOKEN: Final = Shape(
+    "Token",
+    token=Text(read_only=True, help_text="Cannot be seen again."),
+    name=Text(read_only=True),
+    expiry=Date(read_only=True),
+)
+_NAME = Parameter(
+    name="name",
+    field=Text(required=False, blank=True, raw=True, help_text="What the token is for; cleaned and cut to 100."),
+)
+_ROLES = Parameter(
+    name="roles", field=Boolean(required=False, help_text="Adds `roles` and `permissions`."), lenient=True
+)
+
+
+def show_me(request: ApiRequest) -> Response:
+    """Show the own account."""
+    return Json(request.host.own_account.me(request.caller.id, roles=request.parameters.get("roles", False)))
+
+
+def change_me(request: ApiRequest) -> Response:
+    """Change the own names, e-mail address and username."""
+    complete = request.method == "PUT"
+    return Json(request.host.own_account.change(request.caller.id, request.data, complete=complete))
+
+
+def new_token(request: ApiRequest) -> Response:
+    """Make a token. Its text is shown this once; older tokens of the same name stay valid."""
+    text, record = request.host.tokens.issue(request.caller.id, request.parameters.get("name", ""), by=request.caller)
+    return Json({"token": text, "name": record.name, "expiry": record.expiry.isoformat()})
+
+
+def _token(path: str, identifier: str) -> Endpoint:
+    return Endpoint(
+        path,
+        name="Token",
+        tag=_TAG,
+        operations={
+            "GET": Operation(
+                id=identifier,
+                summary="Make a token",
+                access="user",
+                handler=new_token,
+                answers={200: TOKEN},
+                parameters=(_NAME,),
+                faults={400: "The name holds HTML."},
+                writes=TOKEN,
+            )
+        },
+    )
+
+
+def _change(identifier: str, *, partial: bool) -> Operation:
+    return Operation(
+        id=identifier,
+        summary="Change the own account" if partial else "Replace the own account",
+        access="user",
+        handler=change_me,
+        body=ME,
+        partial=partial,
+        answers={200: ME},
+        faults={400: "Members of the body are refused."},
+    )
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        "/api/user/me/",
+        name="Own account",
+        tag=_TAG,
+        operations={
+            "GET": Operation(
+                id="user_me",
+                summary="Show the own account",
+                access="user",
+                handler=show_me,
+                answers={200: ME},
+                parameters=(_ROLES,),
+                writes=ME,
+            ),
+            "PATCH": _change("user_me_partial_update", partial=True),
+            "PUT": _change("user_me_update", partial=False),
+        },
+    ),
+    _token("/api/user/me/token/", "user_me_token"),
+    _token("/api/user/token/", "user_token"),
+)

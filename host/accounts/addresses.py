@@ -1,0 +1,38 @@
+"""E-mail addresses: which are well formed, and how they are kept."""
+
+from __future__ import annotations
+
+import re
+
+from host.accounts.problems import Problem
+
+MAX_LENGTH = 254
+
+_LOCAL = re.compile(r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*", re.IGNORECASE | re.ASCII)
+_LABEL = re.compile(r"[^\W_]([\w-]*[^\W_])?")
+_MAX_LOCAL = 64
+_MAX_LABEL = 63
+
+
+def clean_email(text: str) -> str:
+    """Return the address as it is kept: trimmed and in lower case."""
+    return text.strip().lower()
+
+
+def email_problems(address: str) -> list[Problem]:
+    """List what is wrong with a cleaned address; an empty one is the caller's affair."""
+    if len(address) > MAX_LENGTH:
+        return [Problem("max_length", f"An e-mail address has at most {MAX_LENGTH} characters.")]
+    if not _is_well_formed(address):
+        return [Problem("invalid", "Enter a valid e-mail address, such as name@example.org.")]
+    return []
+
+
+def _is_well_formed(address: str) -> bool:
+    local, at, domain = address.rpartition("@")
+    if not at or len(local) > _MAX_LOCAL or not _LOCAL.fullmatch(local):
+        return False
+    labels = domain.split(".")
+    return (len(labels) > 1 or domain == "localhost") and all(
+        len(label) <= _MAX_LABEL and "_" not in label and _LABEL.fullmatch(label) for label in labels
+    )

@@ -1,0 +1,247 @@
+"""Making, changing and deleting accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+
+from host.accounts.account import USERS, Account, find_account, get_account, no_account
+from host.accounts.changes import (
+    checked_flags,
+    checked_groups,
+    explain_clash,
+    has_username,
+    insert_account,
+    keep_an_administrator,
+    lock_account,
+    lock_administrators,
+    profile_columns,
+    set_groups,
+)
+from host.accounts.password_rules import PasswordRules
+from host.accounts.passwords import Passwords
+from host.accounts.persons import Problems, check_person
+from host.accounts.problems import refuse
+from host.accounts.usernames import fold_username, username_taken
+from host.contract.values import User
+from host.storage.engine import Database
+from host.storage.tables import now
+
+
+class Users:
+    """The service that writes accounts.
+
+    Args:
+        database: where they are.
+        passwords: hashes and checks.
+        rules: for new passwords.
+        username_blacklist: usernames that nobody may take.
+
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        passwords: Passwords,
+        rules: PasswordRules | None = None,
+        *,
+        username_blacklist: Iterable[str] = (),
+    ) -> None:
+        self._database = database
+        self._passwords = passwords
+        self._blacklist = tuple(username_blacklist)
+        self.rules = rules or PasswordRules()
+
+    def get(self, user_id: int) -> Account:
+        """Return an account.
+
+        Raises:
+            NotFoundError: there is no such account.
+
+        """
+        with self._database.read() as connection:
+            return get_account(connection, user_id)
+
+    def user(self, user_id: int) -> User | None:
+        """Return an active account as the rest of the host sees it; ``None`` when there is none."""
+        with self._database.read() as connection:
+            account = find_account(connection, USERS.c.id == user_id, USERS.c.is_active.is_(True))
+        return account.as_user() if account else None
+
+    def create(
+        self,
+        values: Mapping[str, object],
+        *,
+        password: str | None = None,
+        flags: Mapping[str, bool] | None = None,
+        check_rules: bool = True,
+        compare: bool = True,
+    ) -> Account:
+        """Make an account.
+
+        Args:
+            values: username (required), email, first_name, last_name, group_ids; others are ignored.
+            password: without one, the account cannot sign in by password.
+            flags: is_active (default true), is_staff, is_superuser.
+            check_rules: apply the password rules.
+            compare: also refuse a password that resembles the person's own data.
+
+        Raises:
+            RefusedValuesError: naming everything that is wrong, also a username that is taken.
+
+        """
+        problems: Problems = {}
+        person = check_person({"username": "", **values}, problems, blacklist=self._blacklist)
+        with self._database.read() as connection:
+            if "username" in person and has_username(connection, person["username_folded"]):
+                problems["username"] = [username_taken(person["username"])]
+            groups = checked_groups(connection, values, problems)
+        if password is not None and check_rules:
+            problems["password"] = self.rules.check(password, person if compare else None)
+        refuse(problems)
+        password_hash = self._passwords.hash(password) if password is not None else None
+        try:
+            with self._database.write() as session:
+                connection = session.connection()
+                account = insert_account(connection, person, flags or {}, password_hash)
+                if not groups:
+                    return account
+                set_groups(connection, account.id, groups)
+                return get_account(connection, account.id)
+        except IntegrityError as error:
+            raise explain_clash(error, person["username"]) from None
+
+    def change(self, user_id: int, values: Mapping[str, object], *, complete: bool = False) -> Account:
+        """Change an account as administrators may.
+
+        Args:
+            user_id: whose account.
+            values: any of username, email, first_name, last_name, is_active, is_staff, is_superuser and group_ids;
+                others are ignored.
+            complete: refuse an input without a username.
+
+        Raises:
+            NotFoundError: there is no such account.
+            RefusedValuesError: naming everything that is wrong. The last active superuser can neither be switched off
+                nor lose that flag.
+
+        """
+        return self._change(user_id, values, complete=complete, by_administrator=True)
+
+    def change_own(self, user_id: int, values: Mapping[str, object], *, complete: bool = False) -> Account:
+        """Change what everybody may of themselves: username, email, first_name and last_name; the rest is ignored.
+
+        Raises:
+            NotFoundError: there is no such account.
+            RefusedValuesError: naming everything that is wrong.
+
+        """
+        return self._change(user_id, values, complete=complete, by_administrator=False)
+
+    def change_profile(self, user_id: int, values: Mapping[str, object]) -> Account:
+        """Change members of an account's profile; others are ignored.
+
+        Raises:
+            NotFoundError: there is no such account.
+            RefusedValuesError: naming everything that is wrong. The primary group must be one of the account's groups.
+
+        """
+        problems: Problems = {}
+        with self._database.write() as session:
+            connection = session.connection()
+            columns = profile_columns(lock_account(connection, user_id), values, problems)
+            refuse(problems)
+            connection.execute(update(USERS).where(USERS.c.id == user_id).values(**columns))
+            return get_account(connection, user_id)
+
+    def deactivate(self, user_id: int) -> Account:
+        """Switch an account off: it can no longer sign in and its tokens are refused, but nothing is deleted.
+
+        Raises:
+            NotFoundError: there is no such account.
+            RefusedValuesError: it is the last active superuser.
+
+        """
+        return self.change(user_id, {"is_active": False})
+
+    def delete(self, user_id: int) -> None:
+        """Delete an account with its tokens and memberships.
+
+        Raises:
+            NotFoundError: there is no such account.
+            RefusedValuesError: it is the last active superuser.
+
+        """
+        with self._database.write() as session:
+            connection = session.connection()
+            lock_administrators(connection)
+            account = lock_account(connection, user_id)
+            connection.execute(delete(USERS).where(USERS.c.id == user_id))
+            keep_an_administrator(connection, account)
+
+    def set_password(self, user_id: int, password: str | None, *, override_rules: bool = False) -> None:
+        """Give an account a new password; ``None`` leaves it without one.
+
+        Raises:
+            NotFoundError: there is no such account.
+            RefusedValuesError: the password is empty or no text, or breaks a rule that is not overridden.
+
+        """
+        account = self.get(user_id)
+        if password is not None:
+            problems = self.rules.check(password, account.own_data())
+            if override_rules:
+                problems = [problem for problem in problems if not problem.code.startswith("password_")]
+            refuse({"password": problems})
+        values = {
+            "password_hash": self._passwords.hash(password) if password is not None else None,
+            "password_changed": now(),
+        }
+        with self._database.write() as session:
+            changed = session.connection().execute(update(USERS).where(USERS.c.id == user_id).values(**values))
+            if not changed.rowcount:
+                raise no_account(user_id)
+
+    def check_password(self, user_id: int, password: str) -> bool:
+        """Tell whether this is the account's password; always a full check, to confirm who is there."""
+        with self._database.read() as connection:
+            stored = connection.execute(select(USERS.c.password_hash).where(USERS.c.id == user_id)).scalar()
+        return self._passwords.check(stored, password)
+
+    def note_login(self, user_id: int) -> None:
+        """Write down that the account has just signed in."""
+        with self._database.write() as session:
+            session.connection().execute(update(USERS).where(USERS.c.id == user_id).values(last_login=now()))
+
+    def has_username(self, name: str) -> bool:
+        """Tell whether somebody has the username, in any spelling."""
+        with self._database.read() as connection:
+            return has_username(connection, fold_username(name))
+
+    def _change(self, user_id: int, values: Mapping[str, object], *, complete: bool, by_administrator: bool) -> Account:
+        if complete:
+            values = {"username": "", **values}
+        problems: Problems = {}
+        person = check_person(values, problems, blacklist=self._blacklist)
+        flags = checked_flags(values, problems) if by_administrator else {}
+        columns = {**person, **flags}
+        try:
+            with self._database.write() as session:
+                connection = session.connection()
+                if False in flags.values():
+                    lock_administrators(connection)
+                account = lock_account(connection, user_id)
+                groups = checked_groups(connection, values, problems) if by_administrator else None
+                if "username" in person and has_username(connection, person["username_folded"], but=user_id):
+                    problems["username"] = [username_taken(person["username"])]
+                refuse(problems)
+                if columns:
+                    connection.execute(update(USERS).where(USERS.c.id == user_id).values(**columns))
+                if groups is not None:
+                    set_groups(connection, user_id, groups)
+                keep_an_administrator(connection, account)
+                return get_account(connection, user_id)
+        except IntegrityError as error:
+            raise explain_clash(error, person.get("username", "")) from None

@@ -1,0 +1,199 @@
+"""The host's configuration: read once from the environment and an optional TOML file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+)
+
+PREFIX = "PLUGYARD_"
+FILE_VARIABLE = "PLUGYARD_CONFIG"
+
+
+class ConfigError(Exception):
+    """Raised when the configuration cannot be used; the text names each variable and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """Where one configuration value came from; the value itself is never shown."""
+
+    key: str
+    env_var: str | None
+    config_key: str | None
+    source: str
+    """``env``, ``toml`` or ``default``."""
+    accessed: datetime
+    """When it was read: local time without a zone, as the interface shows it."""
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""A list; in the environment separated by commas."""
+
+
+class Config(BaseModel):
+    """Every setting of the server. The environment variable is the name in capitals after ``PLUGYARD_``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
+
+    home: Path = Field(Path("var"), description="Folder for the database, installed packages, files and caches.")
+    database_url: SecretStr = Field(SecretStr(""), description="Database; empty means SQLite in the home folder.")
+    secret_key: SecretStr = Field(SecretStr(""), description="Signing key; empty means one made and kept at home.")
+    instance: str = Field("Plugyard", description="Name of this instance, shown to users.")
+    default_locale: str = Field("en-us", description="Language of answers where the client names none.")
+    instance_id: str = Field("", description="Identifier of this instance; empty means one made and kept at home.")
+    announce_id: bool = Field(default=False, description="Show the identifier in the server information.")
+    custom_logo: str = Field("", description="Path of a logo for clients to show.")
+    custom_splash: str = Field("", description="Path of a picture for the sign-in page.")
+    login_message: str = Field("", description="Text for the sign-in page.")
+    navbar_message: str = Field("", description="Text for the navigation bar.")
+    disable_theme_storage: bool = Field(default=False, description="Tell clients not to keep a user's theme.")
+    debug: bool = Field(default=False, description="Show error details in answers. Never in production.")
+    cors_origins: Names = Field((), description="Origins that may call the API from a browser, comma separated.")
+    max_body_mb: int = Field(64, ge=1, description="Largest request body, in MiB.")
+
+    admin_user: str = Field("admin", description="Name of the administrator made at the first start.")
+    admin_password: SecretStr = Field(SecretStr(""), description="Their password; empty means a generated one.")
+    admin_email: str = Field("", description="Their e-mail address.")
+
+    plugins_file: Path | None = Field(None, description="plugins.txt; by default in the current or the home folder.")
+    plugins_enabled: bool = Field(default=True, description="Off: only built-in plugins are loaded.")
+    plugins_install_disabled: bool = Field(default=False, description="On: packages cannot be installed or removed.")
+    plugins_mandatory: Names = Field(("inventory",), description="Keys of plugins that are always active.")
+    plugins_allow_vcs: bool = Field(default=False, description="Allow packages from version control.")
+    plugins_allow_builds: bool = Field(default=False, description="Allow packages that must be built from source.")
+    plugins_keep_generations: int = Field(10, ge=1, description="How many former package lists can be restored.")
+    plugin_settings: Mapping[str, Mapping[str, Any]] = Field(
+        default_factory=dict, description="Fixed plugin settings: a JSON object of plugin key, setting, value."
+    )
+    sample_plugins: bool = Field(default=False, description="Offer the sample plugins too.")
+    index_url: str = Field("", description="Package index; empty means pip's own configuration.")
+    find_links: Names = Field((), description="Further places to find packages, as pip's --find-links.")
+    pip_timeout: float = Field(300.0, gt=0, description="Longest time for one run of pip, in seconds.")
+    safe_mode: bool = Field(default=False, description="Start with built-in plugins only.")
+    strict: bool = Field(default=False, description="Errors of plugins are raised, not contained. For tests.")
+    hook_deadline: float = Field(10.0, gt=0, description="Longest time for one hook call, in seconds.")
+    hook_deadlines: Mapping[str, float] = Field(
+        default_factory=dict, description="Other deadlines by hook family: a JSON object of family, seconds."
+    )
+    hook_error_limit: int = Field(20, ge=1, description="Failures within five minutes that quarantine a plugin.")
+    probe_timeout: float = Field(20.0, gt=0, description="Longest time to examine one package, in seconds.")
+    probe_memory_mb: int = Field(2048, ge=128, description="Most memory to examine one package, in MiB.")
+
+    _sources: dict[str, str] = PrivateAttr(default_factory=dict)
+    _read_at: datetime = PrivateAttr(default_factory=datetime.now)
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None) -> Self:
+        """Read the configuration.
+
+        The file is the one that ``PLUGYARD_CONFIG`` names, else ``plugyard.toml`` in the current folder if it exists.
+        The environment wins over the file.
+
+        Raises:
+            ConfigError: a value cannot be used, or the file cannot be read; all faults are named at once.
+
+        """
+        environment = os.environ if environment is None else environment
+        from_file = _read_file(environment)
+        from_environment = _read_environment(cls, environment)
+        unknown = sorted(set(from_file) - set(cls.model_fields))
+        if unknown:
+            msg = f"The configuration file has unknown settings: {', '.join(unknown)}."
+            raise ConfigError(msg)
+        try:
+            config = cls.model_validate(from_file | from_environment)
+        except ValidationError as error:
+            raise ConfigError(_explain(error, from_environment)) from None
+        config._sources.update(dict.fromkeys(from_file, "toml") | dict.fromkeys(from_environment, "env"))  # noqa: SLF001
+        return config
+
+    def entries(self) -> list[ConfigEntry]:
+        """List every setting with its source; never with its value."""
+        return [
+            ConfigEntry(
+                key=f"{PREFIX}{name.upper()}",
+                env_var=f"{PREFIX}{name.upper()}",
+                config_key=name,
+                source=self._sources.get(name, "default"),
+                accessed=self._read_at,
+            )
+            for name in type(self).model_fields
+        ]
+
+    @property
+    def plugins_txt(self) -> Path:
+        """The file that lists the installed packages."""
+        if self.plugins_file is not None:
+            return self.plugins_file.absolute()
+        here = Path("plugins.txt").absolute()
+        return here if here.is_file() else self.home.absolute() / "plugins.txt"
+
+    @property
+    def database(self) -> str:
+        """The database's URL."""
+        return self.database_url.get_secret_value() or f"sqlite:///{self.home.absolute() / 'plugyard.db'}"
+
+
+def _read_file(environment: Mapping[str, str]) -> dict[str, Any]:
+    named = environment.get(FILE_VARIABLE)
+    path = Path(named or "plugyard.toml")
+    if not named and not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        msg = f"{FILE_VARIABLE} names {path}, which cannot be read: {error.strerror}."
+        raise ConfigError(msg) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{path} is no valid TOML: {error}."
+        raise ConfigError(msg) from None
+
+
+def _read_environment(model: type[Config], environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        text = environment.get(f"{PREFIX}{name.upper()}")
+        if text is None or (text == "" and field.annotation is not str):
+            continue
+        found[name] = _from_json(name, text) if isinstance(field.default_factory, type) else text
+    return found
+
+
+def _from_json(name: str, text: str) -> Any:
+    import json  # noqa: PLC0415 - only two settings are JSON
+
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        msg = f"{PREFIX}{name.upper()} must be a JSON object: {error}."
+        raise ConfigError(msg) from None
+
+
+def _explain(error: ValidationError, from_environment: Mapping[str, Any]) -> str:
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False):
+        name = str(fault["loc"][0])
+        where = f"{PREFIX}{name.upper()}" if name in from_environment else f"'{name}' in the configuration file"
+        lines.append(f"{where}: {fault['msg']}.")
+    return "\n".join(lines)

@@ -1,0 +1,121 @@
+"""Who may do what: every route, for every kind of caller."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from api.app import ENDPOINTS
+from tests.api.service import FLAGS
+
+CALLERS = ("anonymous", *FLAGS)
+NOWHERE = uuid.UUID(int=0)
+P = "/api/plugins/"
+
+# Method, path template, path asked for, body, then the status for: anonymous, user, staff, superuser.
+TABLE: list[tuple[Any, ...]] = [
+    ("GET", "/api/", None, None, 200, 200, 200, 200),
+    ("GET", "/api/admin/config/", None, None, 401, 403, 403, 200),
+    ("GET", "/api/admin/config/{key}/", "/api/admin/config/home/", None, 401, 403, 403, 200),
+    ("GET", "/api/admin/config/{key}/", "/api/admin/config/nothing/", None, 401, 403, 403, 404),
+    ("GET", "/api/user/me/", None, None, 401, 200, 200, 200),
+    ("PATCH", "/api/user/me/", None, {}, 401, 200, 200, 200),
+    ("PUT", "/api/user/me/", None, {}, 401, 400, 400, 400),
+    ("GET", "/api/user/me/token/", None, None, 401, 200, 200, 200),
+    ("GET", "/api/user/token/", None, None, 401, 200, 200, 200),
+    ("POST", "/api/action/", None, {"action": "nothing"}, 401, 404, 404, 404),
+    ("POST", "/api/locate/", None, {}, 401, 400, 400, 400),
+    ("GET", P, None, None, 401, 200, 200, 200),
+    ("GET", f"{P}{{plugin:str}}/", f"{P}inventory/", None, 401, 200, 200, 200),
+    ("GET", f"{P}{{plugin:str}}/", f"{P}nothing/", None, 401, 404, 404, 404),
+    ("DELETE", f"{P}{{plugin:str}}/", f"{P}inventory/", None, 401, 403, 403, 400),
+    ("DELETE", f"{P}{{plugin:str}}/", f"{P}nothing/", None, 401, 403, 403, 404),
+    ("PATCH", f"{P}{{plugin}}/activate/", f"{P}inventory/activate/", {}, 401, 403, 403, 200),
+    ("PUT", f"{P}{{plugin}}/activate/", f"{P}inventory/activate/", {"active": False}, 401, 403, 403, 400),
+    ("POST", f"{P}{{plugin}}/activate/", f"{P}nothing/activate/", {}, 401, 403, 403, 404),
+    ("PATCH", f"{P}{{plugin}}/uninstall/", f"{P}nothing/uninstall/", {}, 401, 403, 403, 404),
+    ("PUT", f"{P}{{plugin}}/uninstall/", f"{P}inventory/uninstall/", {}, 401, 403, 403, 400),
+    ("POST", f"{P}reload/", None, {}, 401, 403, 403, 201),
+    ("GET", f"{P}status/", None, None, 401, 403, 403, 200),
+    ("GET", f"{P}ui/features/{{feature}}/", f"{P}ui/features/panel/", None, 401, 200, 200, 200),
+    ("GET", f"{P}{{plugin}}/admin/", f"{P}inventory/admin/", None, 401, 403, 200, 200),
+    ("POST", f"{P}install/", None, {}, 401, 403, 403, 400),
+    ("POST", f"{P}plan/", None, {}, 401, 403, 403, 400),
+    ("GET", f"{P}generations/", None, None, 401, 403, 403, 200),
+    ("POST", f"{P}generations/{{number:int}}/restore/", f"{P}generations/99/restore/", None, 401, 403, 403, 404),
+    ("GET", f"{P}operations/", None, None, 401, 403, 403, 200),
+    ("GET", f"{P}operations/{{id:uuid}}/", f"{P}operations/{NOWHERE}/", None, 401, 403, 403, 404),
+    ("GET", f"{P}operations/{{id:uuid}}/events/", f"{P}operations/{NOWHERE}/events/", None, 401, 403, 403, 404),
+    ("GET", f"{P}settings/", None, None, 401, 403, 200, 200),
+    ("GET", f"{P}{{plugin}}/settings/", f"{P}inventory/settings/", None, 401, 200, 200, 200),
+    ("GET", f"{P}{{plugin}}/settings/{{key}}/", f"{P}inventory/settings/NO/", None, 401, 404, 404, 404),
+    ("PATCH", f"{P}{{plugin}}/settings/{{key}}/", f"{P}inventory/settings/NO/", {"value": 1}, 401, 403, 404, 404),
+    ("PUT", f"{P}{{plugin}}/settings/{{key}}/", f"{P}inventory/settings/NO/", {}, 401, 403, 400, 400),
+    ("GET", f"{P}{{plugin}}/user-settings/", f"{P}inventory/user-settings/", None, 401, 200, 200, 200),
+    ("GET", f"{P}{{plugin}}/user-settings/{{key}}/", f"{P}inventory/user-settings/NO/", None, 401, 404, 404, 404),
+    ("PATCH", f"{P}{{plugin}}/user-settings/{{key}}/", f"{P}inventory/user-settings/NO/", {}, 401, 404, 404, 404),
+    ("PUT", f"{P}{{plugin}}/user-settings/{{key}}/", f"{P}inventory/user-settings/NO/", {}, 401, 400, 400, 400),
+]
+for _path, _asked in (
+    ("/api/metadata/pluginconfig/{value:int}/", "/api/metadata/pluginconfig/1/"),
+    ("/api/metadata/pluginconfig/pk/{value:int}/", "/api/metadata/pluginconfig/pk/1/"),
+    ("/api/metadata/pluginconfig/key/{value:str}/", "/api/metadata/pluginconfig/key/inventory/"),
+    (f"{P}{{value}}/metadata/", f"{P}inventory/metadata/"),
+):
+    TABLE += [
+        ("GET", _path, _asked, None, 401, 403, 403, 200),
+        ("PUT", _path, _asked, {}, 401, 403, 403, 400),
+        ("PATCH", _path, _asked, {"metadata": {}}, 401, 403, 403, 200),
+    ]
+
+
+def _cases():
+    for method, template, asked, body, *statuses in TABLE:
+        path = asked or template
+        yield pytest.param(method, path, body, tuple(statuses), id=f"{method} {path}")
+
+
+@pytest.mark.parametrize(("method", "path", "body", "statuses"), list(_cases()))
+def test_every_caller_gets_their_status(service, method, path, body, statuses):
+    """Each route answers each kind of caller as the table says."""
+    got = tuple(service.client(caller).request(method, path, json=body).status_code for caller in CALLERS)
+
+    assert got == statuses
+
+
+def test_the_table_names_every_operation():
+    """No operation is added without saying here who may use it."""
+    declared = {(method, endpoint.path) for endpoint in ENDPOINTS for method in endpoint.operations}
+    known = {(method, template) for method, template, *_ in TABLE}
+
+    assert declared == known
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
+def test_every_endpoint_describes_itself(service, endpoint):
+    """OPTIONS answers those who may use something of the endpoint, and nobody else."""
+    path = endpoint.path
+    for parameter, value in {"{key}": "x", "{id:uuid}": str(NOWHERE), "{number:int}": "1", "{value:int}": "1"}.items():
+        path = path.replace(parameter, value)
+    for parameter in ("{plugin}", "{plugin:str}", "{feature}", "{value}", "{value:str}"):
+        path = path.replace(parameter, "inventory")
+
+    body = service.client("superuser").options(path).json()
+
+    assert set(body) == {"name", "description", "renders", "parses", "actions"}
+    assert service.client("anonymous").options(path).status_code == (200 if endpoint.access == "anyone" else 401)
+    assert service.client("superuser").request("TRACE", path).status_code == 405
+
+
+def test_health_is_open_and_quick(service):
+    """Health needs nobody and answers JSON, also where credentials are wrong."""
+    client = service.client("anonymous")
+
+    response = client.get("/health", headers={"Authorization": "Token wrong"})
+
+    assert response.status_code == 200
+    assert response.json() == {"status": "ok"}
+    assert client.post("/health").status_code == 405
+    assert client.head("/health").content == b""

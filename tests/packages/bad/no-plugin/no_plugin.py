@@ -1,0 +1,5 @@
+"""A program without plugin."""
+
+
+def main() -> None:
+    print("hello")

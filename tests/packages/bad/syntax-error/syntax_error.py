@@ -1,0 +1,7 @@
+"""Is not Python."""
+
+from __future__ import annotations
+
+
+class Wrong(
+    pass

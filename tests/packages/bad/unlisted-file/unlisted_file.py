@@ -1,0 +1,11 @@
+"""The wheel is given a file that its RECORD does not name."""
+
+from __future__ import annotations
+
+from host import ActionResult, Json, Plugin, User, hookimpl
+
+
+class Wrong(Plugin):
+    @hookimpl
+    def perform_action(self, action: str, data: Json, user: User) -> ActionResult | None:
+        return ActionResult(result=True)

@@ -1,0 +1,5 @@
+"""The part that differs between the versions."""
+
+
+def glow() -> str:
+    return "bright"

@@ -1,0 +1,3 @@
+export function renderPluginSettings(target, data) {
+  target.textContent = `${data.context.rooms} rooms`;
+}
