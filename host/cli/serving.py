@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
 from host.cli.logs import log_config
@@ -19,6 +20,8 @@ from host.cli.output import CommandError
 _SHUTDOWN_SECONDS = 10
 _WORKER_SECONDS = 60
 """How long a worker may take to start, or to answer its supervisor."""
+_FIRST_REQUEST_SECONDS = 1
+"""How long a process that is to end still waits for the first request of a connection it has accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,15 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+class _Protocol(HttpToolsProtocol):
+    def shutdown(self) -> None:
+        # A connection without any request yet was made just now: its request is on the way, and closing would lose it.
+        if self.cycle is None:
+            self.loop.call_later(_FIRST_REQUEST_SECONDS, super().shutdown)
+        else:
+            super().shutdown()
+
+
 class _Supervisor(Multiprocess):
     def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], when_ready: Callable[[], None]) -> None:
         super().__init__(config, sockets)
@@ -120,7 +132,7 @@ class _Supervisor(Multiprocess):
 def _config(app: Any, address: Address, **options: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=_Protocol,
         ws="none",
         lifespan="on",
         log_config=log_config(level="INFO", access_log=address.access_log),

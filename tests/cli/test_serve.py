@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,6 +58,14 @@ def _ready(process: subprocess.Popen[str]) -> str:
 def _health(url: str) -> int:
     with urllib.request.urlopen(f"{url}/health", timeout=20) as answer:  # noqa: S310 - our own server
         return int(answer.status)
+
+
+def _refused(url: str) -> bool:
+    try:
+        _health(url)
+    except urllib.error.URLError:
+        return True
+    return False
 
 
 def _children(pid: int) -> set[int]:
@@ -133,6 +142,22 @@ def test_workers_are_replaced_one_by_one(start, home):
     assert len(before) == 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in after)
     assert "Traceback" not in Path("errors.txt").read_text()
+
+
+@pytest.mark.e2e
+def test_a_connection_accepted_before_the_end_is_answered(start, home):
+    """Its request may still be on the way when the service is told to stop."""
+    process = start("--port", "0")
+    url = _ready(process)
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as early:
+        _health(url)  # connections are accepted in turn, so the early one is too
+        process.send_signal(signal.SIGTERM)
+        _until(lambda: _refused(url))
+        early.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = early.recv(1000)
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert process.wait(30) == 0
 
 
 @pytest.mark.e2e
