@@ -8,17 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SecretStr,
-    ValidationError,
-)
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+
+from host.config.accounts import AccountOptions
+from host.config.kinds import Names
+from host.config.mail import MailOptions
 
 PREFIX = "PLUGYARD_"
 FILE_VARIABLE = "PLUGYARD_CONFIG"
@@ -41,17 +37,7 @@ class ConfigEntry:
     """When it was read: local time without a zone, as the interface shows it."""
 
 
-def _split(value: object) -> object:
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
-"""A list; in the environment separated by commas."""
-
-
-class Config(BaseModel):
+class Config(AccountOptions, MailOptions):
     """Every setting of the server. The environment variable is the name in capitals after ``PLUGYARD_``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
@@ -61,6 +47,7 @@ class Config(BaseModel):
     secret_key: SecretStr = Field(SecretStr(""), description="Signing key; empty means one made and kept at home.")
     instance: str = Field("Plugyard", description="Name of this instance, shown to users.")
     default_locale: str = Field("en-us", description="Language of answers where the client names none.")
+    site_url: str = Field("", description="Address under which people reach the host; empty means as they asked.")
     instance_id: str = Field("", description="Identifier of this instance; empty means one made and kept at home.")
     announce_id: bool = Field(default=False, description="Show the identifier in the server information.")
     custom_logo: str = Field("", description="Path of a logo for clients to show.")
