@@ -13,19 +13,26 @@ from starlette.responses import Response
 
 from api import (
     action,
+    groups,
     operation_events,
     own_account,
+    owners,
     packages,
     plugin_metadata,
     plugin_settings,
     plugins,
+    rulesets,
     server_info,
+    tokens,
+    users,
 )
 from api.application import assemble
+from api.auth import routes as auth
+from api.auth.endpoint import WithSlash
 from api.authentication import Authentication
 from api.context import Context, Options, Runner
 from api.documentation import FrontPage
-from api.endpoint import Endpoint
+from api.operations import Described
 from api.plugin_doors import Door, authorise
 from host.packages.background import BackgroundInstalls
 from host.plugins.bounded import run_bounded
@@ -36,9 +43,15 @@ from host.storage.rows import Rows
 if TYPE_CHECKING:
     from host.server import Host
 
-ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+ENDPOINTS: Final[tuple[Described, ...]] = (
     *server_info.ENDPOINTS,
+    *auth.ENDPOINTS,
     *own_account.ENDPOINTS,
+    *tokens.ENDPOINTS,
+    *users.ENDPOINTS,
+    *groups.ENDPOINTS,
+    *rulesets.ENDPOINTS,
+    *owners.ENDPOINTS,
     *action.ENDPOINTS,
     *plugins.ENDPOINTS,
     *packages.ENDPOINTS,
@@ -67,7 +80,7 @@ def create_app(host: Host) -> Starlette:
     return assemble(
         make_context(host),
         ENDPOINTS,
-        others=(server_info.Health(), FrontPage()),
+        others=(server_info.Health(), FrontPage(), *(WithSlash(one) for one in auth.ENDPOINTS)),
         below={
             "/plugin/": Door("/plugin", PluginRoutes(registries, authorise, report, deadline=host.route_deadline)),
             "/static/plugins/": Door("/static/plugins", PluginFiles(registries)),
@@ -88,12 +101,14 @@ def make_context(host: Host) -> Context:
             debug=config.debug,
             locale=config.default_locale,
             origins=frozenset(config.cors_origins),
+            own_origins=frozenset({config.site_url, *config.trusted_origins} - {""}),
             max_body=config.max_body_mb * _MEGABYTE,
         ),
         rows=Rows(host.database),
         authentication=Authentication(
             by_token=lambda text: authenticate.by_token(text).user,
             by_password=lambda name, password: authenticate.by_password(name, password).user,
+            by_session=host.user_of_session,
         ),
         report=report,
         installs=BackgroundInstalls(host.plugin_packages.install, host.packages.operation, report),

@@ -12,14 +12,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.context import Context
 from api.documentation import DOCS_PATH, DocsPage, schema_endpoint
-from api.endpoint import Endpoint, UnknownPath
+from api.endpoint import UnknownPath
 from api.middleware import Edge
+from api.operations import Described
 from api.routing import HasPath, Routes
 
 
 def assemble(
     context: Context,
-    endpoints: Sequence[Endpoint],
+    endpoints: Sequence[Described],
     *,
     others: Sequence[HasPath] = (),
     below: Mapping[str, ASGIApp] | None = None,

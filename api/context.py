@@ -35,6 +35,8 @@ class Options:
     locale: str = "en-us"
     origins: frozenset[str] = frozenset()
     """Origins whose pages may call the interface from a browser; ``*`` allows all, but then without cookies."""
+    own_origins: frozenset[str] = frozenset()
+    """Further addresses under which people reach the host; their pages may use its cookies."""
     max_body: int = 64 * 1024 * 1024
     """Largest body of a request, in bytes."""
 

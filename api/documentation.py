@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.answers import Json
 from api.endpoint import Endpoint
 from api.openapi import openapi_document
-from api.operations import Operation
+from api.operations import Described, Operation
 from api.request import ApiRequest
 
 DOCS_PATH: Final = "/api/docs/"
@@ -31,7 +31,7 @@ _POLICY: Final = (
 )
 
 
-def schema_endpoint(endpoints: Sequence[Endpoint], *, version: str) -> Endpoint:
+def schema_endpoint(endpoints: Sequence[Described], *, version: str) -> Endpoint:
     """Return the endpoint that answers with the OpenAPI document; it is written when first asked for."""
     written: list[bytes] = []
     own: list[Endpoint] = []

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from api.answers import JSON_TYPE
-from api.endpoint import Endpoint
 from api.fields import Field, Schema
 from api.negotiation import FORM, MULTIPART
 from api.nested_fields import ListOf, Nested
-from api.operations import Content, Operation, PageOf
+from api.operations import Content, Described, Operation, PageOf
 from api.pages import envelope_schema
 from api.shapes import Shape
 
@@ -56,20 +55,27 @@ _SECURITY: Final[Mapping[str, Any]] = {
         "description": "The word `Token`, a blank and the token.",
     },
     "cookieAuth": {"type": "apiKey", "in": "cookie", "name": "sessionid"},
+    "sessionAuth": {"type": "apiKey", "in": "header", "name": "X-Session-Token"},
 }
-_SCHEMES: Final[Sequence[Mapping[str, list[str]]]] = [{"tokenAuth": []}, {"basicAuth": []}, {"cookieAuth": []}]
+_SCHEMES: Final[Sequence[Mapping[str, list[str]]]] = [
+    {"tokenAuth": []},
+    {"basicAuth": []},
+    {"cookieAuth": []},
+    {"sessionAuth": []},
+]
 _WORDS: Final[Mapping[int, str]] = {200: "Done.", 201: "Created.", 202: "Accepted.", 204: "Done; there is no body."}
 _ALWAYS: Final[Mapping[int, str]] = {
     405: "The path has no such method.",
     406: "The client accepts none of the media types that can be sent.",
 }
+_FAILED: Final = "The server failed; the error was recorded."
 _WITH_BODY: Final[Mapping[int, str]] = {
     413: "The body is too large.",
     415: "The body has a media type that is not understood.",
 }
 
 
-def openapi_document(endpoints: Iterable[Endpoint], *, title: str, version: str, description: str = "") -> Schema:
+def openapi_document(endpoints: Iterable[Described], *, title: str, version: str, description: str = "") -> Schema:
     """Return the OpenAPI 3.1 document of some endpoints."""
     writer = _Writer()
     paths: dict[str, Any] = {}
@@ -106,7 +112,7 @@ class _Writer:
                         self._follow(field, answer=answer)
         return written
 
-    def path(self, endpoint: Endpoint) -> dict[str, Any]:
+    def path(self, endpoint: Described) -> dict[str, Any]:
         operations: dict[str, Any] = {}
         for method, operation in endpoint.operations.items():
             if not operation.hidden:
@@ -119,7 +125,7 @@ class _Writer:
             operations["parameters"] = parameters
         return operations
 
-    def _operation(self, endpoint: Endpoint, method: str, operation: Operation) -> Schema:
+    def _operation(self, endpoint: Described, method: str, operation: Operation) -> Schema:
         written: Schema = {
             "operationId": operation.id or _operation_id(endpoint.path, method),
             "summary": operation.summary,
@@ -136,21 +142,25 @@ class _Writer:
             written["parameters"] = parameters
         shape = operation.body or operation.takes
         if shape is not None and shape.is_writable:
-            written["requestBody"] = self._body(shape, partial=operation.partial)
+            written["requestBody"] = self._body(shape, partial=operation.partial, only_json=operation.envelope)
         return written
 
-    def _body(self, shape: Shape, *, partial: bool) -> Schema:
+    def _body(self, shape: Shape, *, partial: bool, only_json: bool) -> Schema:
         schema = {"$ref": self._refer(shape, answer=False, partial=partial)}
+        if only_json:
+            return {"required": False, "content": {JSON_TYPE: {"schema": schema}}}
         types = (MULTIPART, FORM, JSON_TYPE) if shape.has_files else (JSON_TYPE, FORM, MULTIPART)
         required = not partial and any(field.must_be_given for field in shape.fields.values())
         return {"required": required, "content": {kind: {"schema": schema} for kind in types}}
 
-    def _responses(self, endpoint: Endpoint, operation: Operation) -> Schema:
+    def _responses(self, endpoint: Described, operation: Operation) -> Schema:
         responses: Schema = {}
         for status, content in operation.answers.items():
             responses[str(status)] = self._response(_WORDS.get(status, "Done."), content, operation.produces)
         for status, text in sorted(_faults(endpoint, operation).items()):
             content = operation.fault_shapes.get(status, _error_content(status))
+            if operation.envelope and status == 405:  # noqa: PLR2004 - Method Not Allowed
+                content = None
             responses[str(status)] = self._response(text, content, (JSON_TYPE,))
         return responses
 
@@ -185,7 +195,9 @@ class _Writer:
         return shape.reference(answer=answer, partial=partial)
 
 
-def _faults(endpoint: Endpoint, operation: Operation) -> dict[int, str]:
+def _faults(endpoint: Described, operation: Operation) -> dict[int, str]:
+    if operation.envelope:
+        return {405: _ALWAYS[405], 500: _FAILED} | dict(operation.faults)
     faults: dict[int, str] = {401: "The credentials are not good."} | dict(_ALWAYS)
     if operation.access != "anyone":
         faults[401] = "The caller is not signed in, or the credentials are not good."
@@ -196,7 +208,7 @@ def _faults(endpoint: Endpoint, operation: Operation) -> dict[int, str]:
         faults |= _WITH_BODY
     if "{" not in endpoint.path:
         faults[404] = "The parameter `format` names another format than JSON."
-    return faults | {500: "The server failed; the error was recorded."} | dict(operation.faults)
+    return faults | {500: _FAILED} | dict(operation.faults)
 
 
 def _error_content(status: int) -> Schema:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from api.answers import JSON_TYPE
 from api.fields import Field, FieldError, Schema
@@ -73,6 +74,8 @@ class Operation:
     """``operationId``; made of method and path when empty."""
     hidden: bool = False
     """Left out of the OpenAPI document."""
+    envelope: bool = False
+    """Answers in the envelope of the account interface; ``faults`` are all that there are, and bodies are JSON."""
     writes: Shape | None = None
     """Shape that OPTIONS shows for forms, where it is not ``body``."""
 
@@ -80,6 +83,29 @@ class Operation:
     def description(self) -> str:
         """What the handler's docstring says."""
         return inspect.getdoc(self.handler or self.stream) or ""
+
+
+class Described(Protocol):
+    """An ASGI application for one path that says what it does."""
+
+    @property
+    def path(self) -> str:
+        """The template."""
+
+    @property
+    def tag(self) -> str:
+        """Groups it in the documentation."""
+
+    @property
+    def description(self) -> str:
+        """For people."""
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """Method → operation."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
 
 
 def read_parameters(query: Mapping[str, str], parameters: Sequence[Parameter]) -> dict[str, Any]:

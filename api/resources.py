@@ -72,8 +72,12 @@ class Resource:
     """True deletes rows as such; a service does it otherwise and returns how many it deleted."""
     finish: Finish | None = None
     """Adds to the objects of an answer what no column holds."""
+    choose: Callable[[ApiRequest], Listing] | None = None
+    """Gives another listing of the same members to some requests for the list."""
     parameters: Sequence[Parameter] = ()
     """Further query parameters of the list."""
+    detail_parameters: Sequence[Parameter] = ()
+    """Query parameters of one record."""
     list_operations: Mapping[str, Operation] = field(default_factory=dict)
     detail_operations: Mapping[str, Operation] = field(default_factory=dict)
 
@@ -180,6 +184,7 @@ class Resource:
                 handler=self._retrieve,
                 answers={200: self.shape},
                 faults=_MISSING,
+                parameters=self.detail_parameters,
                 writes=self.shape,
             )
         if self.update is not None:
@@ -226,7 +231,8 @@ class Resource:
         return found
 
     def _list(self, request: ApiRequest) -> Response:
-        return answer_list(request, self.listing, self._encoder, self.finish)
+        listing = self.listing if self.choose is None else self.choose(request)
+        return answer_list(request, listing, self._encoder, self.finish)
 
     def _retrieve(self, request: ApiRequest) -> Response:
         return self.answer_one(request, self.key_of(request))

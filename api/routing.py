@@ -15,7 +15,9 @@ from api.fields import INT64_MAX
 class HasPath(Protocol):
     """An ASGI application that knows its own path."""
 
-    path: str
+    @property
+    def path(self) -> str:
+        """The template."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

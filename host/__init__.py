@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from host.contract.accounts import SignInProvider
 from host.contract.actions import ActionResult
 from host.contract.admin import AdminIntegration
 from host.contract.events import Event
@@ -45,6 +46,7 @@ __all__ = [
     "Setting",
     "SettingError",
     "SettingsAccess",
+    "SignInProvider",
     "SpotlightAction",
     "State",
     "StatusSet",

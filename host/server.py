@@ -6,8 +6,9 @@ import logging
 import platform
 import secrets
 import uuid
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,24 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from host.about import DISTRIBUTION, installer, server_details, server_info
+from host.accounts import limits
 from host.accounts.administrators import CreatedAdministrator, ensure_administrator
+from host.accounts.area import Area
 from host.accounts.authenticate import Authenticate
 from host.accounts.directory import Directory
 from host.accounts.groups import Groups
 from host.accounts.own_account import OwnAccount
+from host.accounts.password_rules import PasswordRules
 from host.accounts.passwords import Passwords
 from host.accounts.rights import Rights
+from host.accounts.seals import Seals
+from host.accounts.services import SignIn
 from host.accounts.tokens import Tokens
 from host.accounts.users import Users
 from host.config import Config
+from host.contract.values import User
 from host.errors import HostError
+from host.mail.mailer import Mailer
 from host.packages.install import Packages
 from host.packages.options import PackageCallbacks, PackageOptions
 from host.packages.policy import Policy
@@ -58,6 +66,7 @@ from host.records.errors import ErrorReports
 from host.storage.engine import Database
 from host.storage.kept_texts import keep
 from host.storage.migrate import migrate
+from host.storage.tables import now
 
 _LOG = logging.getLogger("plugyard")
 
@@ -71,11 +80,13 @@ class Host:
     Args:
         config: what the administrator has set.
         kind: what this process is for, as shown in the registry status.
+        clock: the present moment, for accounts.
 
     """
 
-    def __init__(self, config: Config, *, kind: str = "web") -> None:
+    def __init__(self, config: Config, *, kind: str = "web", clock: Callable[[], datetime] = now) -> None:
         self.config = config
+        self.clock = clock
         self.home = config.home.absolute()
         self.version = metadata.version(DISTRIBUTION)
         self.database = Database(config.database)
@@ -86,8 +97,15 @@ class Host:
         self._is_open = False
 
     def _assemble_accounts(self) -> None:
-        self._passwords = Passwords()
-        self.users = Users(self.database, self._passwords)
+        self._passwords = Passwords(
+            time_cost=self.config.account_password_time_cost, memory_kib=self.config.account_password_memory_kib
+        )
+        self.users = Users(
+            self.database,
+            self._passwords,
+            PasswordRules(min_length=self.config.account_password_min_length),
+            username_blacklist=self.config.account_username_blacklist,
+        )
         self.groups = Groups(self.database)
         self.tokens = Tokens(self.database)
         self.authenticate = Authenticate(self.database, self._passwords)
@@ -194,6 +212,52 @@ class Host:
         )
         self.plugin_packages = PluginPackages(self.packages, self.registries, self.plugins)
 
+    @cached_property
+    def seals(self) -> Seals:
+        """What signs and encrypts with the host's key."""
+        return Seals(self.secret_key, clock=self.clock)
+
+    @cached_property
+    def mailer(self) -> Mailer:
+        """What sends mail."""
+        config = self.config
+        return Mailer(
+            self.database,
+            config,
+            instance=config.instance,
+            site=config.site_url,
+            seals=self.seals,
+            report=self.error_reports.record,
+            clock=self.clock,
+            subject_prefix=config.account_email_subject_prefix,
+        )
+
+    @cached_property
+    def sign_in(self) -> SignIn:
+        """What signs people in, and all they do with their accounts."""
+        config = self.config
+        return SignIn(
+            Area(
+                database=self.database,
+                options=config,
+                passwords=self._passwords,
+                users=self.users,
+                limits=limits.Limits(
+                    self.database, config.account_rate_limits, secret=self.secret_key, clock=self.clock
+                ),
+                seals=self.seals,
+                mail=self.mailer.send,
+                sms=lambda _phone, _text: None,
+                emit=self.events.emit,
+                instance=config.instance,
+                clock=self.clock,
+            )
+        )
+
+    def user_of_session(self, key: str) -> User | None:
+        """Return who is signed in; ``None`` where the session is over."""
+        return self.sign_in.sessions.user_of(key)
+
     # -- life ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
@@ -206,6 +270,7 @@ class Host:
         self.home.mkdir(parents=True, exist_ok=True)
         _ = self.secret_key  # made before anything is signed with it
         migrate(self.database)
+        _ = self.sign_in  # made now: its options may be wrong
         _LOG.info(self.packages.recover())
         self.registries.boot()
         self._is_open = True
@@ -214,6 +279,7 @@ class Host:
         """Open the host, and begin the work in the background."""
         self.open()
         self.events.start()
+        self.mailer.start()
         self._follower.start()
 
     def close(self) -> None:
@@ -221,6 +287,7 @@ class Host:
         self._follower.stop()
         self.events.stop()
         if self._is_open:
+            self.mailer.stop()
             self._is_open = False
             self.registries.stop()
             self.authenticate.flush()

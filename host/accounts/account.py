@@ -109,7 +109,7 @@ def account_columns() -> Select[Any]:
 def read_accounts(connection: Connection, statement: Select[Any]) -> list[Account]:
     """Run a query made from ``account_columns`` and add the groups."""
     rows = connection.execute(statement).all()
-    groups = _groups_of(connection, [row.id for row in rows])
+    groups = groups_of(connection, [row.id for row in rows])
     return [_account(row, tuple(groups.get(row.id, ()))) for row in rows]
 
 
@@ -137,7 +137,8 @@ def no_account(user_id: int) -> NotFoundError:
     return NotFoundError(f"There is no user {user_id}.")
 
 
-def _groups_of(connection: Connection, user_ids: Sequence[int]) -> dict[int, list[Group]]:
+def groups_of(connection: Connection, user_ids: Sequence[int]) -> dict[int, list[Group]]:
+    """Return the groups of each account that has any, by name."""
     if not user_ids:
         return {}
     statement = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from host.accounts.problems import Problem
 
@@ -15,8 +16,13 @@ _MAX_LABEL = 63
 
 
 def clean_email(text: str) -> str:
-    """Return the address as it is kept: trimmed and in lower case."""
-    return text.strip().lower()
+    """Return the address as it is kept: trimmed, in lower case and in one Unicode form.
+
+    What looks alike is the same then: full-width letters, ligatures, the sign for kelvin. Letters that only fold alike,
+    such as ß and ss, stay apart, for domains tell them apart too and mail would go astray.
+    """
+    # Lower case can leave a form that normalising changes again.
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).strip().lower()).strip()
 
 
 def email_problems(address: str) -> list[Problem]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from psycopg.errors import ForeignKeyViolation
+from sqlalchemy import Connection, delete, insert, select, union_all, update
 from sqlalchemy.exc import IntegrityError
 
 from host.accounts.account import USERS, Account, get_account
+from host.accounts.emails.addresses import email_taken, keep_mail_field
+from host.accounts.emails.table import EMAILS
 from host.accounts.groups import GROUPS, MEMBERSHIPS
 from host.accounts.persons import Problems
 from host.accounts.problems import Problem, RefusedValuesError
@@ -18,13 +21,20 @@ from host.storage.tables import now
 
 FLAGS = ("is_active", "is_staff", "is_superuser")
 
+_TOLD = ("username", "first_name", "last_name", "email", *FLAGS, "groups")
+
 _ADMINISTRATORS = (USERS.c.is_superuser.is_(True), USERS.c.is_active.is_(True))
 
 
 def insert_account(
-    connection: Connection, person: Mapping[str, str], flags: Mapping[str, bool], password_hash: str | None
+    connection: Connection,
+    person: Mapping[str, str],
+    flags: Mapping[str, bool],
+    password_hash: str | None,
+    *,
+    verified: bool = False,
 ) -> Account:
-    """Write a new account and return it."""
+    """Write a new account and return it; its e-mail address needs no proof when ``verified``."""
     moment = now()
     row: dict[str, object] = {
         "first_name": "",
@@ -40,6 +50,7 @@ def insert_account(
         "profile": {},
     }
     user_id = connection.execute(insert(USERS).values(**row).returning(USERS.c.id)).scalar_one()
+    keep_mail_field(connection, user_id, person.get("email", ""), verified=verified, moment=moment)
     return get_account(connection, user_id)
 
 
@@ -58,12 +69,14 @@ def lock_account(connection: Connection, user_id: int) -> Account:
 def has_username(connection: Connection, folded: str, *, but: int | None = None) -> bool:
     """Tell whether an account goes by the folded username, ``but`` left aside.
 
-    The e-mail address of an account counts too: with it as a name, somebody else would come first at sign-in.
+    The e-mail addresses of an account count too: with one as a name, somebody else would come first at sign-in. Beside
+    the mail field only proved ones do, or anybody could block a name.
     """
-    statement = select(USERS.c.id).where((USERS.c.username_folded == folded) | (USERS.c.email == folded))
+    named = select(USERS.c.id).where((USERS.c.username_folded == folded) | (USERS.c.email == folded))
+    proved = select(EMAILS.c.user_id).where(EMAILS.c.email == folded, EMAILS.c.verified.is_(True))
     if but is not None:
-        statement = statement.where(USERS.c.id != but)
-    return connection.execute(statement).first() is not None
+        named, proved = named.where(USERS.c.id != but), proved.where(EMAILS.c.user_id != but)
+    return connection.execute(union_all(named, proved).limit(1)).first() is not None
 
 
 def checked_flags(values: Mapping[str, object], problems: Problems) -> dict[str, bool]:
@@ -116,6 +129,11 @@ def profile_columns(account: Account, values: Mapping[str, object], problems: Pr
     return columns
 
 
+def differences(before: Account, after: Account) -> list[str]:
+    """Name the members that a change has changed."""
+    return [name for name in _TOLD if getattr(before, name) != getattr(after, name)]
+
+
 def lock_administrators(connection: Connection) -> None:
     """Let nobody else take an administrator away before this transaction ends; call it before any other lock."""
     # Always in the same order: two administrators who remove each other must wait, not stand in each other's way.
@@ -138,6 +156,12 @@ def keep_an_administrator(connection: Connection, before: Account) -> None:
 
 def explain_clash(error: IntegrityError, username: str) -> Exception:
     """Return what to raise when the database refused to write an account."""
-    if "username_folded" in str(error.orig):
+    # PostgreSQL repeats values in its text, which may look like anything; SQLite names columns only.
+    violated = getattr(getattr(error.orig, "diag", None), "constraint_name", None) or str(error.orig)
+    if "username_folded" in violated:
         return RefusedValuesError({"username": [username_taken(username)]})
+    if "account_email" in violated:
+        return email_taken("email")
+    if isinstance(error.orig, ForeignKeyViolation) or "FOREIGN KEY" in violated:
+        return RefusedValuesError({"group_ids": [Problem("invalid_choice", "A group was deleted just now.")]})
     return error

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select
 
-from host.accounts.account import USERS, Account, account_columns, read_accounts
+from host.accounts.account import USERS, Account, account_columns, groups_of, read_accounts
 from host.accounts.addresses import clean_email
-from host.accounts.groups import GROUPS, MEMBERSHIPS
+from host.accounts.groups import MEMBERSHIPS
 from host.accounts.ordering import ordered
-from host.errors import NotFoundError
+from host.accounts.profiles import show_profile
 from host.storage.engine import Database
 
 _SEARCHED = ("username", "first_name", "last_name", "email")
@@ -28,21 +28,6 @@ class UserSummary:
     first_name: str
     last_name: str
     email: str
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """An account or a group, as something that can own."""
-
-    owner_model: Literal["user", "group"]
-    owner_id: int
-    name: str
-    label: str
-
-    @property
-    def pk(self) -> int:
-        """One number for both kinds: even for groups, odd for accounts."""
-        return 2 * self.owner_id + (1 if self.owner_model == "user" else 0)
 
 
 class Directory:
@@ -105,6 +90,28 @@ class Directory:
             rows = connection.execute(select(*columns).where(USERS.c.id.in_(wanted)))
             return {row.id: UserSummary(row.id, row.username, row.first_name, row.last_name, row.email) for row in rows}
 
+    def complete(self, records: Sequence[dict[str, Any]]) -> None:
+        """Add the groups to records of the listing of accounts, and show their profiles completely."""
+        with self._database.read() as connection:
+            groups = groups_of(connection, [record["pk"] for record in records])
+        for record in records:
+            record["profile"] = show_profile(record["profile"], record.pop("primary_group"))
+            record["groups"] = [asdict(group) for group in groups.get(record["pk"], ())]
+
+    def members(self, group_ids: Collection[int]) -> Mapping[int, Sequence[UserSummary]]:
+        """Return the members of each of some groups, by username."""
+        statement = (
+            select(MEMBERSHIPS.c.group_id, *(USERS.c[name] for name in ("id", *_SEARCHED)))
+            .join(USERS, USERS.c.id == MEMBERSHIPS.c.user_id)
+            .where(MEMBERSHIPS.c.group_id.in_(group_ids))
+            .order_by(USERS.c.username, USERS.c.id)
+        )
+        found: dict[int, Any] = {group_id: [] for group_id in group_ids}
+        with self._database.read() as connection:
+            for group_id, *summary in connection.execute(statement):
+                found[group_id].append(UserSummary(*summary))
+        return found
+
     def by_email(self, email: str) -> Sequence[Account]:
         """List the accounts with this e-mail address, whatever its case, oldest first."""
         statement = account_columns().where(USERS.c.email == clean_email(email), USERS.c.email != "")
@@ -114,32 +121,3 @@ class Directory:
     def superusers(self) -> Sequence[Account]:
         """List the active superusers."""
         return self.list(is_superuser=True, is_active=True)[0]
-
-    def owners(self, *, search: str = "") -> Sequence[Owner]:
-        """List all active accounts and all groups by name."""
-        accounts, _ = self.list(is_active=True)
-        with self._database.read() as connection:
-            groups = connection.execute(select(GROUPS.c.id, GROUPS.c.name)).all()
-        owners = [Owner("group", row.id, row.name, row.name) for row in groups]
-        owners += [_owner(account) for account in accounts]
-        wanted = search.casefold()
-        found = [owner for owner in owners if wanted in owner.name.casefold() or wanted in owner.label.casefold()]
-        return sorted(found, key=lambda owner: (owner.name.casefold(), owner.pk))
-
-    def owner(self, pk: int) -> Owner:
-        """Return one owner.
-
-        Raises:
-            NotFoundError: there is no such owner.
-
-        """
-        for owner in self.owners():
-            if owner.pk == pk:
-                return owner
-        raise NotFoundError(f"There is no owner {pk}.")
-
-
-def _owner(account: Account) -> Owner:
-    full_name = f"{account.first_name} {account.last_name}".strip()
-    label = f"{account.username} ({full_name})" if full_name else account.username
-    return Owner("user", account.id, account.username, label)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, RowMapping, UniqueConstraint, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Field
 
+from host.accounts.events import Emit, emit_nothing
 from host.accounts.problems import Problem, RefusedValuesError
 from host.accounts.roles import ACTIONS, ROLES, Permissions
+from host.contract.values import User
 from host.errors import NotFoundError
 from host.storage.engine import Database
 from host.storage.tables import HostTable
@@ -79,12 +81,21 @@ class Ruleset:
 
 
 class Groups:
-    """Makes, changes and shows groups and their rule sets."""
+    """Makes, changes and shows groups and their rule sets.
 
-    def __init__(self, database: Database) -> None:
+    Every change takes who makes it; without anybody no event tells of it.
+
+    Args:
+        database: where they are.
+        emit: sends ``group.created``, ``group.changed``, ``group.deleted`` and ``group.rights_changed``.
+
+    """
+
+    def __init__(self, database: Database, *, emit: Emit = emit_nothing) -> None:
         self._database = database
+        self._emit = emit
 
-    def create(self, name: str) -> Group:
+    def create(self, name: str, *, by: User | None = None) -> Group:
         """Make a group, with an empty rule set for every role.
 
         Raises:
@@ -97,11 +108,13 @@ class Groups:
                 connection = session.connection()
                 pk = connection.execute(insert(GROUPS).values(name=name).returning(GROUPS.c.id)).scalar_one()
                 connection.execute(insert(RULESETS), [_ruleset_row(pk, role) for role in ROLES])
+                if by is not None:
+                    self._emit(session, "group.created", {"group": pk, "name": name}, by.id)
         except IntegrityError:
             raise _taken(name) from None
         return Group(pk, name)
 
-    def rename(self, group_id: int, name: str) -> Group:
+    def rename(self, group_id: int, name: str, *, by: User | None = None) -> Group:
         """Give a group another name.
 
         Raises:
@@ -115,11 +128,13 @@ class Groups:
                 changed = session.connection().execute(update(GROUPS).where(GROUPS.c.id == group_id).values(name=name))
                 if not changed.rowcount:
                     raise _no_group(group_id)
+                if by is not None:
+                    self._emit(session, "group.changed", {"group": group_id, "name": name}, by.id)
         except IntegrityError:
             raise _taken(name) from None
         return Group(group_id, name)
 
-    def delete(self, group_id: int) -> None:
+    def delete(self, group_id: int, *, by: User | None = None) -> None:
         """Delete a group; its members lose the rights it gave.
 
         Raises:
@@ -127,8 +142,15 @@ class Groups:
 
         """
         with self._database.write() as session:
-            if not session.connection().execute(delete(GROUPS).where(GROUPS.c.id == group_id)).rowcount:
+            deleted = (
+                session.connection()
+                .execute(delete(GROUPS).where(GROUPS.c.id == group_id).returning(GROUPS.c.name))
+                .scalar()
+            )
+            if deleted is None:
                 raise _no_group(group_id)
+            if by is not None:
+                self._emit(session, "group.deleted", {"group": group_id, "name": deleted}, by.id)
 
     def get(self, group_id: int) -> Group:
         """Return a group.
@@ -164,6 +186,15 @@ class Groups:
         with self._database.read() as connection:
             return [_ruleset(row) for row in connection.execute(statement).mappings()]
 
+    def rulesets_of(self, group_ids: Collection[int]) -> dict[int, list[Ruleset]]:
+        """Return the rule sets of each of some groups."""
+        statement = select(RULESETS).where(RULESETS.c.group_id.in_(group_ids)).order_by(RULESETS.c.id)
+        found: dict[int, list[Ruleset]] = {group_id: [] for group_id in group_ids}
+        with self._database.read() as connection:
+            for row in connection.execute(statement).mappings():
+                found[row["group_id"]].append(_ruleset(row))
+        return found
+
     def ruleset(self, ruleset_id: int) -> Ruleset:
         """Return a rule set.
 
@@ -174,7 +205,7 @@ class Groups:
         with self._database.read() as connection:
             return _find_ruleset(connection, ruleset_id)
 
-    def change_ruleset(self, ruleset_id: int, changes: Mapping[str, bool]) -> Ruleset:
+    def change_ruleset(self, ruleset_id: int, changes: Mapping[str, bool], *, by: User | None = None) -> Ruleset:
         """Set some of can_view, can_add, can_change and can_delete; what they imply is set too.
 
         Raises:
@@ -187,6 +218,9 @@ class Groups:
             wanted = {name: bool(changes.get(name, getattr(present, name))) for name in _FLAGS}
             values = asdict(Permissions(**wanted).completed())
             connection.execute(update(RULESETS).where(RULESETS.c.id == ruleset_id).values(**values))
+            if by is not None and any(getattr(present, name) != value for name, value in values.items()):
+                about = {"group": present.group, "role": present.name, **values}
+                self._emit(session, "group.rights_changed", about, by.id)
             return _find_ruleset(connection, ruleset_id)
 
     def grant(self, group_id: int, role: str, permissions: Permissions) -> Ruleset:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
 from host.accounts.problems import Problem
+from host.contract.values import User
 
 OWN_DATA = ("username", "first_name", "last_name", "email")
 """The members of an account that its password must not resemble."""
@@ -31,20 +32,33 @@ class PasswordRules:
         min_length: shortest password, in characters.
         max_length: longest password.
         max_similarity: a password this similar to the person's own data, or more, is refused; from 0 to 1.
+        ask: says in sentences what else is wrong with a password; asked when the rules themselves find nothing.
 
     """
 
-    def __init__(self, *, min_length: int = 8, max_length: int = 4096, max_similarity: float = 0.7) -> None:
+    def __init__(
+        self,
+        *,
+        min_length: int = 8,
+        max_length: int = 4096,
+        max_similarity: float = 0.7,
+        ask: Callable[[str, User | None], Sequence[str]] | None = None,
+    ) -> None:
         self.min_length = min_length
         self.max_length = max_length
         self.max_similarity = max_similarity
+        self._ask = ask
 
-    def check(self, password: str, own: Mapping[str, str] | None = None) -> list[Problem]:
+    def check(
+        self, password: str, own: Mapping[str, str] | None = None, *, user: User | None = None, ask: bool = True
+    ) -> list[Problem]:
         """List every rule that the password breaks, each with its code; the password is good when there is none.
 
         Args:
             password: the new password, as it will be kept.
             own: the person's username, first_name, last_name and email; without it nothing is compared.
+            user: whose it shall be, where the account exists.
+            ask: also ask whoever else has a say; that may take long, so keep it outside of transactions.
 
         """
         if not password:
@@ -55,7 +69,10 @@ class PasswordRules:
             return [Problem("null_characters_not_allowed", "The password may not hold null characters.")]
         if not password.isprintable() and _is_no_text(password):
             return [Problem("invalid", "The password holds characters that are no text.")]
-        return [*self._weaknesses(password), *self._similarities(password, own or {})]
+        problems = [*self._weaknesses(password), *self._similarities(password, own or {})]
+        if problems or self._ask is None or not ask:
+            return problems
+        return [Problem("invalid", sentence) for sentence in self._ask(password, user)]
 
     def _weaknesses(self, password: str) -> list[Problem]:
         problems = []

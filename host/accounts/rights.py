@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from sqlalchemy import select
 
-from host.accounts.groups import MEMBERSHIPS, RULESETS
+from host.accounts.groups import MEMBERSHIPS, RULESETS, Ruleset
 from host.accounts.roles import ACTIONS, ROLES, Action
 from host.contract.values import User
 from host.storage.engine import Database
@@ -71,6 +71,14 @@ class Rights:
         """Return all rights of an account, for asking more than once."""
         actions = {} if user.is_superuser else self._granted(user.id)
         return Granted(user.is_superuser, actions, self._models())
+
+    def given_by(self, rulesets: Iterable[Ruleset]) -> Granted:
+        """Return the rights that rule sets give."""
+        actions = {
+            ruleset.name: frozenset(action for action in ACTIONS if getattr(ruleset, f"can_{action}"))
+            for ruleset in rulesets
+        }
+        return Granted(is_superuser=False, actions=actions, models=self._models())
 
     def may(self, user: User, model: str, action: Action) -> bool:
         """Tell whether the account may do this to records of a model.

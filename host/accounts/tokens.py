@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Row, delete, insert, or_, select, update
 from sqlmodel import Field
 
 from host.accounts.account import USERS, no_account
 from host.accounts.digests import token_digest
-from host.accounts.ordering import ordered
+from host.accounts.events import Emit, emit_nothing
 from host.accounts.problems import Problem, RefusedValuesError
-from host.contract.values import User
+from host.contract.values import Json, User
 from host.errors import NotAllowedError, NotFoundError
 from host.storage.engine import Database
 from host.storage.tables import HostTable, UtcDateTime, now
@@ -82,10 +83,19 @@ def clean_token_name(text: str) -> str:
 
 
 class Tokens:
-    """Issues, lists and revokes tokens."""
+    """Issues and revokes tokens.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: where they are.
+        emit: sends ``user.token_made`` and ``user.token_revoked``.
+        clock: tells the moment.
+
+    """
+
+    def __init__(self, database: Database, *, emit: Emit = emit_nothing, clock: Callable[[], datetime] = now) -> None:
         self._database = database
+        self._emit = emit
+        self._clock = clock
 
     def issue(
         self, user_id: int, name: str = "", expiry: date | None = None, *, by: User | None = None
@@ -109,7 +119,8 @@ class Tokens:
         if by is not None and by.id != user_id and not by.is_superuser:
             raise NotAllowedError("Only a superuser may make tokens for other accounts.")
         name = clean_token_name(name)
-        today = _today()
+        moment = self._clock()
+        today = moment.date()
         expiry = expiry or today + LIFETIME
         if expiry < today:
             raise RefusedValuesError({"expiry": [Problem("invalid", f"{expiry} is past. Give today or a later date.")]})
@@ -119,7 +130,7 @@ class Tokens:
             "name": name,
             "digest": token_digest(text),
             "masked": mask(text),
-            "created": now(),
+            "created": moment,
             "expiry": expiry,
             "revoked": False,
         }
@@ -129,7 +140,9 @@ class Tokens:
             if connection.execute(active).first() is None:
                 raise no_account(user_id)
             token_id = connection.execute(insert(TOKENS).values(**row).returning(TOKENS.c.id)).scalar_one()
-            return text, _find(connection, token_id)
+            about: dict[str, Json] = {"token": token_id, "name": name, "user": user_id, "expiry": str(expiry)}
+            self._emit(session, "user.token_made", about, by.id if by else None)
+            return text, _find(connection, token_id, today)
 
     def get(self, token_id: int, *, by: User) -> TokenRecord:
         """Return a token's record.
@@ -139,48 +152,14 @@ class Tokens:
 
         """
         with self._database.read() as connection:
-            return _find(connection, token_id, *_visible(by))
+            return _find(connection, token_id, self._clock().date(), *_visible(by))
 
-    def list(
-        self,
-        *,
-        by: User,
-        all_users: bool = False,
-        user: int | None = None,
-        revoked: bool | None = None,
-        search: str = "",
-        ordering: str = "",
-        limit: int | None = None,
-        offset: int = 0,
-    ) -> tuple[list[TokenRecord], int]:
-        """Return a page of tokens and how many there are in all.
-
-        Args:
-            by: who asks; sees the own tokens only.
-            all_users: show everybody's tokens to a superuser; ignored for others.
-            user: only those of this account.
-            revoked: only those that are, or are not.
-            search: every word must occur in the name.
-            ordering: created, expiry, last_seen, user, name or revoked; the newest first by default.
-            limit: most tokens to return.
-            offset: how many to leave out at the beginning.
-
-        """
-        conditions: list[ColumnElement[bool]] = [] if all_users and by.is_superuser else [TOKENS.c.user_id == by.id]
-        if user is not None:
-            conditions.append(TOKENS.c.user_id == user)
-        if revoked is not None:
-            conditions.append(TOKENS.c.revoked.is_(revoked))
-        conditions += [TOKENS.c.name.icontains(word, autoescape=True) for word in search.split()]
-        columns = {name: TOKENS.c[name] for name in ("created", "expiry", "last_seen", "name", "revoked")}
-        order = ordered(ordering, {**columns, "user": TOKENS.c.user_id}, "-created", TOKENS.c.id)
+    def id_of(self, text: str) -> int | None:
+        """Return which token has this text, whether it can be used or not; ``None`` when there is none."""
+        if not TOKEN_FORM.fullmatch(text):
+            return None
         with self._database.read() as connection:
-            page = select(*_COLUMNS).where(*conditions).order_by(*order).limit(limit).offset(offset)
-            found = [_record(row) for row in connection.execute(page)]
-            if limit is None and not offset:
-                return found, len(found)
-            total = connection.execute(select(func.count()).select_from(TOKENS).where(*conditions)).scalar_one()
-            return found, total
+            return connection.execute(select(TOKENS.c.id).where(TOKENS.c.digest == token_digest(text))).scalar()
 
     def revoke(self, token_id: int, *, by: User) -> TokenRecord:
         """Make a token useless at once; its record stays. Revoking again changes nothing.
@@ -191,9 +170,13 @@ class Tokens:
         """
         with self._database.write() as session:
             connection = session.connection()
-            _find(connection, token_id, *_visible(by))
-            connection.execute(update(TOKENS).where(TOKENS.c.id == token_id).values(revoked=True))
-            return _find(connection, token_id)
+            today = self._clock().date()
+            found = _find(connection, token_id, today, *_visible(by))
+            usable = (TOKENS.c.id == token_id) & TOKENS.c.revoked.is_(False)
+            if connection.execute(update(TOKENS).where(usable).values(revoked=True)).rowcount:
+                about: dict[str, Json] = {"token": token_id, "name": found.name, "user": found.user}
+                self._emit(session, "user.token_revoked", about, by.id)
+            return _find(connection, token_id, today)
 
     def forget(self, before: date) -> int:
         """Delete the records of tokens that expired before a day, and of revoked ones made before it.
@@ -215,22 +198,18 @@ def mask(text: str) -> str:
 _COLUMNS = [TOKENS.c[name] for name in ("id", "user_id", "name", "masked", "created", "expiry", "last_seen", "revoked")]
 
 
-def _today() -> date:
-    return now().date()
-
-
 def _visible(by: User) -> list[ColumnElement[bool]]:
     return [] if by.is_superuser else [TOKENS.c.user_id == by.id]
 
 
-def _find(connection: Connection, token_id: int, *conditions: ColumnElement[bool]) -> TokenRecord:
+def _find(connection: Connection, token_id: int, today: date, *conditions: ColumnElement[bool]) -> TokenRecord:
     row = connection.execute(select(*_COLUMNS).where(TOKENS.c.id == token_id, *conditions)).first()
     if row is None:
         raise NotFoundError(f"There is no token {token_id}.")
-    return _record(row)
+    return _record(row, today)
 
 
-def _record(row: Row[Any]) -> TokenRecord:
+def _record(row: Row[Any], today: date) -> TokenRecord:
     return TokenRecord(
         id=row.id,
         user=row.user_id,
@@ -240,5 +219,5 @@ def _record(row: Row[Any]) -> TokenRecord:
         expiry=row.expiry,
         last_seen=row.last_seen,
         revoked=row.revoked,
-        active=not row.revoked and row.expiry >= _today(),
+        active=not row.revoked and row.expiry >= today,
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from host.accounts.account import USERS, Account, find_account, get_account, no_account
 from host.accounts.changes import (
     checked_flags,
     checked_groups,
+    differences,
     explain_clash,
     has_username,
     insert_account,
@@ -20,12 +22,14 @@ from host.accounts.changes import (
     profile_columns,
     set_groups,
 )
+from host.accounts.emails.addresses import keep_mail_field
+from host.accounts.events import Emit, emit_nothing
 from host.accounts.password_rules import PasswordRules
 from host.accounts.passwords import Passwords
 from host.accounts.persons import Problems, check_person
 from host.accounts.problems import refuse
 from host.accounts.usernames import fold_username, username_taken
-from host.contract.values import User
+from host.contract.values import Json, User
 from host.storage.engine import Database
 from host.storage.tables import now
 
@@ -38,6 +42,8 @@ class Users:
         passwords: hashes and checks.
         rules: for new passwords.
         username_blacklist: usernames that nobody may take.
+        emit: sends ``user.created``, ``user.changed``, ``user.deleted`` and ``user.password_changed``, where an
+            administrator does it: what people do themselves is told by those who let them.
 
     """
 
@@ -48,10 +54,12 @@ class Users:
         rules: PasswordRules | None = None,
         *,
         username_blacklist: Iterable[str] = (),
+        emit: Emit = emit_nothing,
     ) -> None:
         self._database = database
         self._passwords = passwords
         self._blacklist = tuple(username_blacklist)
+        self._emit = emit
         self.rules = rules or PasswordRules()
 
     def get(self, user_id: int) -> Account:
@@ -78,6 +86,8 @@ class Users:
         flags: Mapping[str, bool] | None = None,
         check_rules: bool = True,
         compare: bool = True,
+        verified: bool = False,
+        by: User | None = None,
     ) -> Account:
         """Make an account.
 
@@ -87,9 +97,12 @@ class Users:
             flags: is_active (default true), is_staff, is_superuser.
             check_rules: apply the password rules.
             compare: also refuse a password that resembles the person's own data.
+            verified: the e-mail address needs no proof.
+            by: the administrator who makes it for somebody; without one, no event tells of it.
 
         Raises:
-            RefusedValuesError: naming everything that is wrong, also a username that is taken.
+            RefusedValuesError: naming everything that is wrong, also a username that is taken, and a verified address
+                that another account has proved.
 
         """
         problems: Problems = {}
@@ -105,7 +118,8 @@ class Users:
         try:
             with self._database.write() as session:
                 connection = session.connection()
-                account = insert_account(connection, person, flags or {}, password_hash)
+                account = insert_account(connection, person, flags or {}, password_hash, verified=verified)
+                self._tell(session, "user.created", account, by)
                 if not groups:
                     return account
                 set_groups(connection, account.id, groups)
@@ -113,7 +127,9 @@ class Users:
         except IntegrityError as error:
             raise explain_clash(error, person["username"]) from None
 
-    def change(self, user_id: int, values: Mapping[str, object], *, complete: bool = False) -> Account:
+    def change(
+        self, user_id: int, values: Mapping[str, object], *, complete: bool = False, by: User | None = None
+    ) -> Account:
         """Change an account as administrators may.
 
         Args:
@@ -121,6 +137,7 @@ class Users:
             values: any of username, email, first_name, last_name, is_active, is_staff, is_superuser and group_ids;
                 others are ignored.
             complete: refuse an input without a username.
+            by: the administrator; without one, no event tells of it.
 
         Raises:
             NotFoundError: there is no such account.
@@ -128,7 +145,7 @@ class Users:
                 nor lose that flag.
 
         """
-        return self._change(user_id, values, complete=complete, by_administrator=True)
+        return self._change(user_id, values, complete=complete, by_administrator=True, by=by)
 
     def change_own(self, user_id: int, values: Mapping[str, object], *, complete: bool = False) -> Account:
         """Change what everybody may of themselves: username, email, first_name and last_name; the rest is ignored.
@@ -166,8 +183,12 @@ class Users:
         """
         return self.change(user_id, {"is_active": False})
 
-    def delete(self, user_id: int) -> None:
+    def delete(self, user_id: int, *, by: User | None = None) -> None:
         """Delete an account with its tokens and memberships.
+
+        Args:
+            user_id: whose account.
+            by: the administrator; without one, no event tells of it.
 
         Raises:
             NotFoundError: there is no such account.
@@ -180,9 +201,18 @@ class Users:
             account = lock_account(connection, user_id)
             connection.execute(delete(USERS).where(USERS.c.id == user_id))
             keep_an_administrator(connection, account)
+            self._tell(session, "user.deleted", account, by)
 
-    def set_password(self, user_id: int, password: str | None, *, override_rules: bool = False) -> None:
-        """Give an account a new password; ``None`` leaves it without one.
+    def set_password(
+        self, user_id: int, password: str | None, *, override_rules: bool = False, by: User | None = None
+    ) -> None:
+        """Give an account a new password; ``None`` leaves it without one. Its sessions end.
+
+        Args:
+            user_id: whose account.
+            password: as it will be kept.
+            override_rules: take a weak one.
+            by: the administrator; without one, no event tells of it.
 
         Raises:
             NotFoundError: there is no such account.
@@ -191,7 +221,7 @@ class Users:
         """
         account = self.get(user_id)
         if password is not None:
-            problems = self.rules.check(password, account.own_data())
+            problems = self.rules.check(password, account.own_data(), user=account.as_user(), ask=not override_rules)
             if override_rules:
                 problems = [problem for problem in problems if not problem.code.startswith("password_")]
             refuse({"password": problems})
@@ -203,6 +233,7 @@ class Users:
             changed = session.connection().execute(update(USERS).where(USERS.c.id == user_id).values(**values))
             if not changed.rowcount:
                 raise no_account(user_id)
+            self._tell(session, "user.password_changed", account, by)
 
     def check_password(self, user_id: int, password: str) -> bool:
         """Tell whether this is the account's password; always a full check, to confirm who is there."""
@@ -220,7 +251,22 @@ class Users:
         with self._database.read() as connection:
             return has_username(connection, fold_username(name))
 
-    def _change(self, user_id: int, values: Mapping[str, object], *, complete: bool, by_administrator: bool) -> Account:
+    def _tell(
+        self, session: Session, name: str, account: Account, by: User | None, changed: Sequence[str] | None = None
+    ) -> None:
+        if by is not None:
+            more: dict[str, Json] = {} if changed is None else {"changed": list(changed)}
+            self._emit(session, name, {"user": account.id, "username": account.username, **more}, by.id)
+
+    def _change(
+        self,
+        user_id: int,
+        values: Mapping[str, object],
+        *,
+        complete: bool,
+        by_administrator: bool,
+        by: User | None = None,
+    ) -> Account:
         if complete:
             values = {"username": "", **values}
         problems: Problems = {}
@@ -239,9 +285,13 @@ class Users:
                 refuse(problems)
                 if columns:
                     connection.execute(update(USERS).where(USERS.c.id == user_id).values(**columns))
+                keep_mail_field(connection, user_id, person.get("email", ""))
                 if groups is not None:
                     set_groups(connection, user_id, groups)
                 keep_an_administrator(connection, account)
-                return get_account(connection, user_id)
+                after = get_account(connection, user_id)
+                if changed := differences(account, after):
+                    self._tell(session, "user.changed", after, by, changed)
+                return after
         except IntegrityError as error:
             raise explain_clash(error, person.get("username", "")) from None

@@ -14,6 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
 
+from host.accounts.client_address import trusted_proxies
 from host.cli.logs import log_config
 from host.cli.output import CommandError
 
@@ -26,12 +27,27 @@ _FIRST_REQUEST_SECONDS = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where to serve, and whom to believe about where requests come from."""
+    """Where to serve, and whom to believe about where requests come from.
+
+    Raises:
+        CommandError: a proxy is given by something other than its address.
+
+    """
 
     host: str
     port: int
     trusted_proxies: str = ""
     access_log: bool = False
+
+    def __post_init__(self) -> None:
+        self.believed()
+
+    def believed(self) -> list[str]:
+        """Return the addresses and networks of the proxies that are believed."""
+        try:
+            return trusted_proxies(self.trusted_proxies)
+        except ValueError as error:
+            raise CommandError(f"--trusted-proxies: {error}") from None
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -137,8 +153,8 @@ def _config(app: Any, address: Address, **options: Any) -> uvicorn.Config:
         lifespan="on",
         log_config=log_config(level="INFO", access_log=address.access_log),
         access_log=address.access_log,
-        proxy_headers=bool(address.trusted_proxies),
-        forwarded_allow_ips=address.trusted_proxies or None,
+        proxy_headers=bool(address.believed()),
+        forwarded_allow_ips=address.believed(),
         server_header=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         timeout_worker_healthcheck=_WORKER_SECONDS,

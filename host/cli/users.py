@@ -30,7 +30,7 @@ def create(
     staff: Annotated[bool, typer.Option("--staff", help="May see administration pages.")] = False,
     superuser: Annotated[bool, typer.Option("--superuser", help="May do everything.")] = False,
     verified: Annotated[
-        bool, typer.Option("--verified", help="The address needs no confirmation; at present none does.")
+        bool, typer.Option("--verified", help="The address counts as verified: nothing is mailed to confirm it.")
     ] = False,
     password: Annotated[
         str, typer.Option(envvar="PLUGYARD_PASSWORD", help="Password; asked for when not given.", show_default=False)
@@ -43,6 +43,7 @@ def create(
             {"username": name, "email": email},
             password=chosen,
             flags={"is_staff": staff or superuser, "is_superuser": superuser},
+            verified=verified,
         )
     document = {
         "id": account.id,

@@ -71,13 +71,17 @@ class LoginOptions(BaseModel):
         default=True, description="A new password ends the session that set it, too."
     )
     account_password_min_length: int = Field(8, ge=1, description="Shortest password.")
+    account_password_time_cost: int = Field(3, ge=1, le=100, description="Passes of argon2id over its memory.")
+    account_password_memory_kib: int = Field(
+        65_536, ge=32, description="Memory of argon2id for one password, in KiB; raised later, passwords follow at login."
+    )
     account_password_reset_by_code_enabled: bool = Field(default=False, description="Reset by a code, not by a link.")
     account_password_reset_by_code_timeout: int = Field(180, ge=10, description="Life of a reset code, in seconds.")
     account_password_reset_by_code_max_attempts: int = Field(3, ge=1, description="Wrong codes that end a reset.")
     password_reset_timeout: int = Field(3 * DAYS, ge=60, description="Life of a reset link, in seconds.")
-    account_rate_limits: Mapping[str, Any] = Field(
+    account_rate_limits: Mapping[str, Any] | Literal[False] = Field(
         default_factory=dict,
-        description='Other rate limits: a JSON object such as {"login": "30/m/ip"}; null lifts a limit.',
+        description='Other rate limits: a JSON object such as {"login": "30/m/ip"}; null lifts one, `false` all.',
     )
     login_enable_reg: bool = Field(default=True, description="Anybody may sign up.")
     login_enable_pwd_forgot: bool = Field(default=True, description="A forgotten password may be reset.")

@@ -6,6 +6,7 @@ import logging
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from host.contract.accounts import AccountHooks
 from host.contract.actions import ActionHooks
 from host.contract.admin import AdminHooks
 from host.contract.events import EventHooks
@@ -65,6 +66,7 @@ FAMILIES: tuple[type, ...] = (
     RouteHooks,
     EventHooks,
     ModelHooks,
+    AccountHooks,
 )
 """Every hook family; ``mixins`` in the API lists those of which a plugin implements a hook."""
 
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
         RouteHooks,
         EventHooks,
         ModelHooks,
+        AccountHooks,
     ):
         """Lets a type checker compare a plugin's methods with the specifications."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Integer, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -33,6 +33,12 @@ def is_out_of_order(error: Exception) -> bool:
         return False
     code = getattr(error.orig, "sqlite_errorcode", None)
     return code is None or code & 0xFF in _OUT_OF_ORDER
+
+
+class _AnyInteger(Integer):
+    # PostgreSQL's dialect says of every number that it has 32 bits, and the server refuses longer ones where they are
+    # only compared, as with an id that nobody has. Without that, a number goes by its own length.
+    pass
 
 
 def _dumps(value: Any) -> str:
@@ -67,6 +73,8 @@ class Database:
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
+        else:
+            self.engine.dialect.colspecs = {**self.engine.dialect.colspecs, Integer: _AnyInteger}
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

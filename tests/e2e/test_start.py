@@ -24,7 +24,7 @@ def test_the_first_start_shows_a_password_once(tmp_path: Path):
         with host.client(("admin", shown[1])) as client:
             assert client.get("/api/user/me/").json()["is_superuser"] is True
             keys = [one["key"] for one in client.get("/api/plugins/", params={"active": "true"}).json()]
-            assert keys == ["audit-log", "core-navigation", "inventory"]
+            assert keys == ["audit-log", "core-navigation", "inventory", "sms-log"]
         assert host.stop() == 0
     assert "Traceback" not in host.log()
 

@@ -114,8 +114,10 @@ def test_the_probe_finds_nothing_wrong(tmp_path):
         "sample-locate": {"locate"},
         "sample-routes": {"urls"},
         "sample-settings": {"action", "settings", "usersettings"},
+        "sample-sign-in": {"auth", "settings"},
         "sample-stockroom": {"action", "app", "locate", "ui", "urls"},
         "sample-ui": {"ui"},
+        "sms-log": {"auth"},
     }
 
 

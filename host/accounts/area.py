@@ -1,0 +1,59 @@
+"""What the services of accounts share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from sqlalchemy.orm import Session
+
+from host.accounts.limits import Limits
+from host.accounts.passwords import Passwords
+from host.accounts.seals import Seals
+from host.accounts.users import Users
+from host.config.accounts import AccountOptions
+from host.contract.values import Json
+from host.storage.engine import Database
+from host.storage.tables import now
+
+
+class Emit(Protocol):
+    """Stores an event as part of a transaction."""
+
+    def __call__(self, session: Session, name: str, data: Mapping[str, Json], user_id: int | None = None) -> None:
+        """Store it."""
+
+
+class Mail(Protocol):
+    """Queues mail as part of a transaction."""
+
+    def __call__(
+        self, session: Session, *, to: str, template: str, context: Mapping[str, Any], secrets: tuple[str, ...] = ()
+    ) -> object:
+        """Queue a mail; ``secrets`` are the texts in it that no log may keep."""
+
+
+class Sms(Protocol):
+    """Sends short messages."""
+
+    def __call__(self, phone: str, text: str) -> None:
+        """Send one; called after the transaction that led to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """What the services of accounts share."""
+
+    database: Database
+    options: AccountOptions
+    passwords: Passwords
+    users: Users
+    limits: Limits
+    seals: Seals
+    mail: Mail
+    sms: Sms
+    emit: Emit
+    instance: str = "Plugyard"
+    clock: Callable[[], datetime] = field(default=now)
