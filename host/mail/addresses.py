@@ -66,10 +66,18 @@ def ascii_address(text: str) -> str:
 def _host_of(site: str) -> str:
     host = urlsplit(site).hostname or "localhost"
     try:
-        address = ipaddress.ip_address(host)
+        return f"[{ipaddress.IPv4Address(host)}]"
     except ValueError:
+        pass
+    try:
+        return f"[IPv6:{ipaddress.IPv6Address(host)}]"
+    except ValueError:
+        pass
+    try:
         return _ascii_host(host)
-    return f"[{address}]" if address.version == 4 else f"[IPv6:{address}]"  # noqa: PLR2004 - the version's own name
+    except ValueError:
+        # A name that works inside of one network, such as one with an underscore, is none for mail.
+        return "localhost"
 
 
 def _ascii_host(host: str) -> str:

@@ -189,7 +189,7 @@ class SmtpTransport:
         except smtplib.SMTPRecipientsRefused as error:
             code, reply = error.recipients[to]
             raise self._refused(code, reply) from None
-        except (smtplib.SMTPSenderRefused, smtplib.SMTPDataError) as error:
+        except smtplib.SMTPDataError as error:
             raise self._refused(error.smtp_code, error.smtp_error) from None
 
     def _refused(self, code: int, reply: bytes | str) -> DeliveryError:

@@ -8,7 +8,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined, TemplateError, select_autoescape
+from jinja2 import (
+    BaseLoader,
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    select_autoescape,
+)
 
 from host.mail.letters import Letter, one_line
 
@@ -70,7 +78,7 @@ class Templates:
         self._packaged = self._environment(packaged, reload=False)
         self._replaced: Environment | None = None
         if folder is not None:
-            self._replaced = self._environment(ChoiceLoader([FileSystemLoader(folder), packaged]), reload=True)
+            self._replaced = self._environment(_ReplacingLoader(folder, packaged), reload=True)
 
     def letter(self, name: str, context: Mapping[str, Any]) -> Letter:
         """Make a mail.
@@ -99,7 +107,7 @@ class Templates:
             self._report(f"mail.templates.{file}", _explain(file, error))
             return text
 
-    def _environment(self, loader: FileSystemLoader | ChoiceLoader, *, reload: bool) -> Environment:
+    def _environment(self, loader: BaseLoader, *, reload: bool) -> Environment:
         environment = Environment(
             loader=loader,
             autoescape=select_autoescape(["html"], default=False),
@@ -114,6 +122,24 @@ class Templates:
 
     def _lasts(self, end: datetime) -> str:
         return duration(end - self._clock())
+
+
+class _ReplacingLoader(BaseLoader):
+    """Loads from a folder what is there, and the rest from elsewhere."""
+
+    def __init__(self, folder: Path, rest: BaseLoader) -> None:
+        self._folder = folder
+        self._replaced = FileSystemLoader(folder)
+        self._rest = rest
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str | None, Callable[[], bool] | None]:
+        try:
+            return self._replaced.get_source(environment, template)
+        except TemplateNotFound:
+            text, name, _ = self._rest.get_source(environment, template)
+            path = self._folder / template
+            # A file that the administrator adds later counts at once.
+            return text, name, lambda: not path.exists()
 
 
 def moment(value: datetime | str) -> str:
