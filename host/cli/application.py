@@ -9,10 +9,13 @@ import threading
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.app import create_app
+from host.cli.loading import quick_imports
 from host.cli.opening import load_config
 from host.errors import HostError
-from host.server import Host
+
+with quick_imports():
+    from api.app import create_app
+    from host.server import Host
 
 
 def application() -> ASGIApp:

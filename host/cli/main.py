@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from host.cli import doctor, packages, plugins, projects, serve, users
+from host.cli import clients, doctor, packages, plugins, projects, serve, users
 from host.cli.commands import Commands, DebugOption, JsonOption, RootCommands
 from host.cli.output import Output
 
@@ -38,11 +38,14 @@ def plugyard(
 
 
 _plugin = typer.Typer(name="plugin", cls=Commands, help="Install, activate and write plugins.", rich_markup_mode=None)
+_client = typer.Typer(name="client", cls=Commands, help="Register OAuth clients.", rich_markup_mode=None)
 _user = typer.Typer(name="user", cls=Commands, help="Create accounts and API tokens.", rich_markup_mode=None)
 
 serve.add_to(app)
 app.add_typer(_user)
 users.add_to(_user)
+app.add_typer(_client)
+clients.add_to(_client)
 app.add_typer(_plugin)
 plugins.add_to(_plugin)
 packages.add_to(_plugin)

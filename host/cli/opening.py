@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from host.cli.loading import quick_imports
 from host.cli.logs import log_config
 from host.cli.output import CommandError
 
@@ -41,8 +42,9 @@ def open_host() -> Iterator[Host]:
         CommandError: the configuration or the database cannot be used.
 
     """
-    from host.plugins.convergence import COMMAND  # noqa: PLC0415 - loads the database layer
-    from host.server import Host  # noqa: PLC0415 - loads everything, and --help must be quick
+    with quick_imports():
+        from host.plugins.convergence import COMMAND  # noqa: PLC0415 - loads the database layer
+        from host.server import Host  # noqa: PLC0415 - loads everything, and --help must be quick
 
     logging.config.dictConfig(log_config(level="WARNING"))
     config = load_config()

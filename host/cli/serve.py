@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from host.cli.commands import command
+from host.cli.loading import quick_imports
 from host.cli.logs import log_config
 from host.cli.opening import explained_database_errors, load_config
 from host.cli.output import CommandError, Output
@@ -45,9 +46,10 @@ def serve(
 
     SIGHUP replaces several processes one by one, which is how compiled plugins are taken up.
     """
-    from host.cli import serving  # noqa: PLC0415 - loads the web server
-    from host.cli.application import served  # noqa: PLC0415 - loads everything, and --help must be quick
-    from host.server import Host  # noqa: PLC0415 - as above
+    with quick_imports():
+        from host.cli import serving  # noqa: PLC0415 - loads the web server
+        from host.cli.application import served  # noqa: PLC0415 - loads everything, and --help must be quick
+        from host.server import Host  # noqa: PLC0415 - as above
 
     address = serving.Address(host=host, port=port, trusted_proxies=trusted_proxies, access_log=access_log)
     logging.config.dictConfig(log_config(level="INFO", access_log=access_log))

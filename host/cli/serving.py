@@ -8,10 +8,10 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.supervisors import Multiprocess
 
 from host.accounts.client_address import trusted_proxies
@@ -126,7 +126,7 @@ class _Server(uvicorn.Server):
 class _Protocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         # A connection without any request yet was made just now: its request is on the way, and closing would lose it.
-        if self.cycle is None:
+        if cast("RequestResponseCycle | None", self.cycle) is None:
             self.loop.call_later(_FIRST_REQUEST_SECONDS, super().shutdown)
         else:
             super().shutdown()

@@ -65,7 +65,7 @@ def token(
 ) -> None:
     """Issue an API token and print it, this once."""
     with open_host() as host:
-        text, record = host.tokens.issue(_find(host, name).id, token_name)
+        text, record = host.tokens.issue(find_account(host, name).id, token_name)
     document = {"token": text, "user": name, "name": record.name, "expiry": record.expiry}
     out.show(document, text)
     if not out.as_json:
@@ -81,7 +81,13 @@ def _ask_password() -> str:
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
-def _find(host: Host, name: str) -> Account:
+def find_account(host: Host, name: str) -> Account:
+    """Return the account of a name, in any case.
+
+    Raises:
+        CommandError: there is none.
+
+    """
     from host.accounts.directory import Directory  # noqa: PLC0415 - loads the database layer
     from host.accounts.usernames import fold_username  # noqa: PLC0415 - as above
 

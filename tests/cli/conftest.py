@@ -53,6 +53,9 @@ def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PLUGYARD_HOME", str(tmp_path / "home"))
+    # Cheap hashes: the cost of good ones is no subject here.
+    monkeypatch.setenv("PLUGYARD_ACCOUNT_PASSWORD_TIME_COST", "1")
+    monkeypatch.setenv("PLUGYARD_ACCOUNT_PASSWORD_MEMORY_KIB", "32")
     monkeypatch.chdir(tmp_path)
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from host.accounts.emails import addresses
 from host.config import Config
 from host.server import Host
 
@@ -36,6 +37,9 @@ def test_an_account_is_created(options, kind, staff, superuser, run, host):
     user = host.authenticate.by_password("ada", PASSWORD).user
     assert answer.out == f"Created the {kind} ada.\n"
     assert (user.email, user.is_staff, user.is_superuser) == ("ada@example.org", staff, superuser)
+    with host.database.read() as connection:
+        (address,) = addresses.list_of(connection, user.id)
+    assert address.show() == {"email": "ada@example.org", "verified": "--verified" in options, "primary": True}
 
 
 def test_the_password_may_come_from_the_environment(run, host, monkeypatch):
@@ -73,7 +77,8 @@ def test_a_token_is_issued_and_works(run, host):
     answer = run("user", "token", "ADA", "--name", "nightly build").ok()
 
     assert host.authenticate.by_token(answer.out.strip()).user.username == "ada"
-    assert host.tokens.list(by=host.directory.list()[0][0].as_user())[0][0].name == "nightly-build"
+    token_id = host.tokens.id_of(answer.out.strip())
+    assert host.tokens.get(token_id, by=host.directory.list()[0][0].as_user()).name == "nightly-build"
     assert "cannot be shown again" in answer.err
 
 

@@ -53,7 +53,7 @@ class Reader:
 
     Args:
         page: the page.
-        folder: an empty folder, for what the page writes and for the host's home.
+        folder: for what the page writes; ``home`` in it is the host's home.
         stand_ins: text of the documentation → what stands for it here.
 
     """
@@ -71,7 +71,7 @@ class Reader:
 
     def __enter__(self) -> Self:
         self._folder.mkdir()
-        self._home.mkdir()
+        self._home.mkdir(exist_ok=True)
         self._former = (Path.cwd(), list(sys.path))
         os.chdir(self._folder)
         sys.path.insert(0, str(self._folder))

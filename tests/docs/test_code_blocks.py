@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.checks.markdown import Page
 from tests.checks.problems import ROOT, pages
 from tests.checks.reference import NOTE
 from tests.docs.reader import INDEX, WHEELS, Reader, can_be_run, is_left_out
+from tests.e2e.hosts import plugyard
 
 _LANGUAGES = {"console", "html", "ini", "javascript", "json", "nginx", "python", "sh", "text", "toml"}
 _MOST_LEFT_OUT = 8
@@ -26,15 +28,26 @@ _PAGES = _written_pages()
 _RUNNABLE = [page for page in _PAGES if any(can_be_run(block) for block in page.blocks())]
 
 
+@pytest.fixture(scope="session")
+def manifests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give what a host has found in the plugins that come with it: looking takes half a second, and finds the same."""
+    home = tmp_path_factory.mktemp("first") / "home"
+    home.mkdir()
+    done = plugyard(home, "plugin", "list")
+    assert done.returncode == 0, done.stderr
+    return home / "manifests"
+
+
 @pytest.mark.e2e
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", [pytest.param(page, id=str(page.path.relative_to(ROOT))) for page in _RUNNABLE])
-def test_the_blocks_of_a_page_work(page: Page, tmp_path: Path, wheels, index):
+def test_the_blocks_of_a_page_work(page: Page, tmp_path: Path, wheels, index, manifests):
     """Whoever follows the page from top to bottom gets what it promises."""
     stand_ins = {
         WHEELS: str(wheels.into(tmp_path / "wheels", *_OFFERED)),
         INDEX: index(*_OFFERED).url if INDEX in page.text else INDEX,
     }
+    shutil.copytree(manifests, tmp_path / "home" / manifests.name)
     with Reader(page, tmp_path, stand_ins) as reader:
         for block in page.blocks():
             reader.follow(block)

@@ -25,6 +25,9 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PLUGYARD_HOME": str(home),
         "PLUGYARD_PLUGINS_FILE": str(home / "plugins.txt"),
+        # Cheap hashes: the cost of good ones is no subject here.
+        "PLUGYARD_ACCOUNT_PASSWORD_TIME_COST": "1",
+        "PLUGYARD_ACCOUNT_PASSWORD_MEMORY_KIB": "32",
         "PLUGYARD_ADMIN_USER": ADMIN[0],
         "PLUGYARD_ADMIN_PASSWORD": ADMIN[1],
         "PYTHONUNBUFFERED": "1",

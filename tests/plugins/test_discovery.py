@@ -37,15 +37,16 @@ def test_a_distribution_is_described_from_its_metadata_alone(site):
         "Author-email: Ada Example <ada@example.org>\nLicense-Expression: MIT\n"
         "Project-URL: Changelog, https://example.org/changes\nProject-URL: Homepage, https://example.org/\n"
     )
-    write_distribution(site, "Acme-Lamp", {"lamp.py": "raise SystemExit"}, {"lamp": "lamp:Lamp"}, headers=headers)
+    modules = {"acme_lamp.py": "raise SystemExit"}
+    write_distribution(site, "Acme-Lamp", modules, {"lamp": "acme_lamp:Lamp"}, headers=headers)
 
     (found,) = discovery(site).find().distributions
 
     assert (found.name, found.version, found.summary) == ("Acme-Lamp", "1.0", "What Acme-Lamp does")
     assert (found.author, found.website, found.license) == ("Ada Example", "https://example.org/", "MIT")
-    assert [(entry.key, entry.value) for entry in found.entry_points] == [("lamp", "lamp:Lamp")]
+    assert [(entry.key, entry.value) for entry in found.entry_points] == [("lamp", "acme_lamp:Lamp")]
     assert (found.origin, found.editable, found.has_extensions) == (Origin.ENVIRONMENT, False, False)
-    assert "lamp" not in sys.modules
+    assert "acme_lamp" not in sys.modules
 
 
 def test_distributions_without_plugins_are_left_out(site):

@@ -31,6 +31,19 @@ def things(database: Database) -> Database:
     return database
 
 
+@pytest.mark.parametrize("number", [2**31, 2**63 - 1])
+def test_a_number_too_long_for_a_column_matches_nothing(things: Database, number: int):
+    """An id that no row can have is compared like any other."""
+    with things.write() as session:
+        session.connection().execute(insert(_THINGS), [{"id": 1, "count": None}, {"id": 2, "count": 7}])
+
+    with things.read() as connection:
+        equal = connection.execute(select(_THINGS.c.id).where(_THINGS.c.id == number)).all()
+        among = connection.execute(select(_THINGS.c.id).where(_THINGS.c.count.in_([7, number]))).all()
+
+    assert (equal, among) == ([], [(2,)])
+
+
 def test_a_failed_block_leaves_nothing(things: Database):
     """What a transaction wrote is gone when its block raises."""
 

@@ -7,12 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from host import server
 from host.errors import UnavailableError
 from host.storage.engine import Database
-from host.storage.migrate import migrate
+from host.storage.migrate import _known, alembic_config, migrate
 from host.storage.tables import METADATA
 
 
@@ -25,6 +26,13 @@ def test_migrations_make_the_tables_of_the_code(database_url: str, open_database
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATA) == []
+
+
+def test_files_are_named_by_their_revisions():
+    """The newest revision is known by the name of its file, without a look into any."""
+    revisions = [one.revision for one in ScriptDirectory.from_config(alembic_config()).walk_revisions()]
+
+    assert _known() == revisions[::-1]
 
 
 def test_a_second_run_does_nothing(database_url: str, open_database):
