@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from anyio import CapacityLimiter
@@ -23,17 +24,25 @@ from api import (
     plugins,
     rulesets,
     server_info,
+    sign_in_link,
+    signed_in,
     tokens,
     users,
 )
 from api.application import assemble
+from api.auth import provider_callback
 from api.auth import routes as auth
 from api.auth.endpoint import WithSlash
 from api.authentication import Authentication
 from api.context import Context, Options, Runner
 from api.documentation import FrontPage
+from api.oauth import authorize
+from api.oauth import clients as oauth_clients
+from api.oauth import tokens as oauth_tokens
 from api.operations import Described
 from api.plugin_doors import Door, authorise
+from host.accounts.oauth.bearers import Bearer
+from host.contract.values import User
 from host.packages.background import BackgroundInstalls
 from host.plugins.bounded import run_bounded
 from host.plugins.http import PluginRoutes
@@ -46,12 +55,15 @@ if TYPE_CHECKING:
 ENDPOINTS: Final[tuple[Described, ...]] = (
     *server_info.ENDPOINTS,
     *auth.ENDPOINTS,
+    *sign_in_link.ENDPOINTS,
+    *signed_in.ENDPOINTS,
     *own_account.ENDPOINTS,
     *tokens.ENDPOINTS,
     *users.ENDPOINTS,
     *groups.ENDPOINTS,
     *rulesets.ENDPOINTS,
     *owners.ENDPOINTS,
+    *oauth_clients.ENDPOINTS,
     *action.ENDPOINTS,
     *plugins.ENDPOINTS,
     *packages.ENDPOINTS,
@@ -80,7 +92,15 @@ def create_app(host: Host) -> Starlette:
     return assemble(
         make_context(host),
         ENDPOINTS,
-        others=(server_info.Health(), FrontPage(), *(WithSlash(one) for one in auth.ENDPOINTS)),
+        others=(
+            server_info.Health(),
+            signed_in.SignedIn(),
+            FrontPage(),
+            *(WithSlash(one) for one in auth.ENDPOINTS),
+            *provider_callback.PATHS,
+            *authorize.PATHS,
+            *oauth_tokens.PATHS,
+        ),
         below={
             "/plugin/": Door("/plugin", PluginRoutes(registries, authorise, report, deadline=host.route_deadline)),
             "/static/plugins/": Door("/static/plugins", PluginFiles(registries)),
@@ -107,8 +127,10 @@ def make_context(host: Host) -> Context:
         rows=Rows(host.database),
         authentication=Authentication(
             by_token=lambda text: authenticate.by_token(text).user,
-            by_password=lambda name, password: authenticate.by_password(name, password).user,
-            by_session=host.user_of_session,
+            by_password=lambda name, password, address: authenticate.by_password(name, password, address=address).user,
+            needs_factor=config.login_enforce_mfa,
+            by_session=partial(_by_session, host),
+            by_bearer=partial(_bearer, host),
         ),
         report=report,
         installs=BackgroundInstalls(host.plugin_packages.install, host.packages.operation, report),
@@ -116,6 +138,19 @@ def make_context(host: Host) -> Context:
         catch_up=host.registries.catch_up,
         run_with_plugins=plugin_runner(),
     )
+
+
+def _by_session(host: Host, key: str) -> User | None:
+    # The services behind it are made when the host opens, not before.
+    return host.sign_in.sessions.user_of(key)
+
+
+def _bearer(host: Host, text: str) -> Bearer | None:
+    found = host.oauth.bearers.find(text)
+    if found is not None:
+        return found
+    user = host.sign_in.web_tokens.user_of(text)
+    return Bearer(user=user) if user is not None else None
 
 
 def plugin_runner() -> Runner:

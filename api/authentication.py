@@ -1,4 +1,4 @@
-"""Who is calling: the header ``Authorization``, then the session cookie."""
+"""Who is calling: by the header ``Authorization``, by a session of an app or a browser, by a bearer token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from urllib.parse import unquote
 
 from api.answers import Refusal
 from api.errors import SIGN_IN
+from api.oauth.scopes import check_scopes
+from host.accounts.oauth.bearers import Bearer
+from host.accounts.refusals import FactorNeededError, SessionGoneError
 from host.contract.values import Access, User
+from host.errors import NotSignedInError
 
 if TYPE_CHECKING:
     from api.request import ApiRequest
@@ -21,7 +25,9 @@ Scheme: TypeAlias = Literal["token", "basic", "session", "bearer"]
 
 SESSION_COOKIE: Final = "sessionid"
 CSRF_COOKIE: Final = "csrftoken"
+SESSION_HEADER: Final = b"x-session-token"
 _CSRF_HEADER = b"x-csrftoken"
+_INVALID_TOKEN: Final = ((b"www-authenticate", b'Bearer error="invalid_token"'),)
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
@@ -30,23 +36,47 @@ class Authentication:
     """The ways to prove who one is.
 
     Each is a callable of the accounts area that returns the account, or raises ``NotSignedInError`` when the proof is
-    not good (unknown, wrong, expired, revoked, or of an account that is switched off). A session that is unknown or
-    over is no proof at all: ``None``. Ways that are ``None`` are not offered.
+    not good (unknown, wrong, expired, revoked, or of an account that is switched off). A session in which nobody is
+    signed in yet is no proof at all: ``None``; and so is a cookie whose session is over. Ways that are ``None`` are not
+    offered.
+
+    ``by_bearer`` returns ``None`` for a text that is no token of this host at all. With ``needs_factor`` a password
+    alone is not enough; sessions say so themselves. Tokens go on working: whoever made them had to use the factor.
     """
 
     by_token: Callable[[str], User]
-    by_password: Callable[[str, str], User]
+    by_password: Callable[[str, str, str], User]
+    """By name, password, and the address of the client."""
     by_session: Callable[[str], User | None] | None = None
-    by_bearer: Callable[[str], User] | None = None
+    by_bearer: Callable[[str], Bearer | None] | None = None
+    needs_factor: bool = False
 
-    def identify(self, request: ApiRequest) -> tuple[User | None, Scheme | None]:
+    def identify(self, request: ApiRequest, *, foreign: bool = False) -> tuple[User | None, Scheme | None]:
         """Return who is calling and how they said so; nobody is ``(None, None)``.
+
+        Whoever has yet to use a second factor is nobody either, and ``request.obstacle`` says so: they may do what
+        anybody may.
+
+        The scheme ``bearer`` means that an account has lent a part of its rights. A bearer token without scopes stands
+        for a session and is called one.
+
+        Args:
+            request: the request.
+            foreign: a bearer token that is none of this host counts as nothing: plugins may have tokens of their own.
 
         Raises:
             NotSignedInError: the credentials are not good.
-            Refusal: 401 when the header cannot be read, 403 for a session without its CSRF token.
+            Refusal: 401 when the header cannot be read or names no good bearer token, 403 for a session without its
+                CSRF token and for a bearer token whose scopes do not cover the request.
 
         """
+        try:
+            return self._identify(request, foreign=foreign)
+        except FactorNeededError as error:
+            request.obstacle = error
+            return None, None
+
+    def _identify(self, request: ApiRequest, *, foreign: bool) -> tuple[User | None, Scheme | None]:
         header = request.headers.get(b"authorization")
         if header:
             scheme, _, rest = header.decode("latin-1").strip().partition(" ")
@@ -54,13 +84,47 @@ class Authentication:
             if word == "token":
                 return self._token(rest), "token"
             if word == "basic":
-                return self._basic(rest), "basic"
+                return self._basic(request, rest), "basic"
         user = self._session(request)
         if user is not None:
             return user, "session"
-        if header and self.by_bearer is not None and scheme.lower() == "bearer":
-            return self.by_bearer(rest.strip()), "bearer"
+        if SESSION_HEADER in request.headers:
+            return None, None
+        if header and self.by_bearer is not None and word == "bearer":
+            return self._bearer(request, rest.strip(), foreign=foreign)
         return None, None
+
+    def of_session(self, request: ApiRequest) -> User | None:
+        """Return who is signed in by the session cookie. That a page of ours sent the request is not checked."""
+        try:
+            return self._by_cookie(request)
+        except FactorNeededError:
+            return None
+
+    def _by_cookie(self, request: ApiRequest) -> User | None:
+        if self.by_session is None or b"cookie" not in request.headers:
+            return None
+        key = request.cookies.get(SESSION_COOKIE)
+        try:
+            return self.by_session(key) if key else None
+        except SessionGoneError:
+            return None
+
+    def _bearer(self, request: ApiRequest, text: str, *, foreign: bool) -> tuple[User | None, Scheme | None]:
+        try:
+            found = None if self.by_bearer is None else self.by_bearer(text)
+        except FactorNeededError:
+            raise
+        except NotSignedInError as error:
+            raise Refusal(401, str(error), headers=_INVALID_TOKEN) from None
+        if found is None:
+            if foreign:
+                return None, None
+            raise Refusal(401, "This is no access token of this server.", headers=_INVALID_TOKEN)
+        if found.scopes is None:
+            return found.user, "session"
+        check_scopes(found.scopes, request.method, request.path)
+        return found.user, "bearer"
 
     def _token(self, text: str) -> User:
         text = text.strip()
@@ -70,7 +134,7 @@ class Authentication:
             _refuse("Invalid token header. Token string should not contain spaces.")
         return self.by_token(text)
 
-    def _basic(self, text: str) -> User:
+    def _basic(self, request: ApiRequest, text: str) -> User:
         text = text.strip()
         if not text:
             _refuse("Invalid basic header. No credentials provided.")
@@ -79,16 +143,21 @@ class Authentication:
         name, colon, password = _decoded(text).partition(":")
         if not colon or "\0" in name + password:
             _refuse("Invalid basic header. Credentials not correctly base64 encoded.")
-        return self.by_password(name, password)
+        peer = request.scope.get("client")
+        user = self.by_password(name, password, peer[0] if peer else "")
+        if self.needs_factor:
+            raise FactorNeededError
+        return user
 
     def _session(self, request: ApiRequest) -> User | None:
-        if self.by_session is None or b"cookie" not in request.headers:
-            return None
-        cookies = request.cookies
-        key = cookies.get(SESSION_COOKIE)
-        user = self.by_session(key) if key else None
+        token = request.headers.get(SESSION_HEADER)
+        if token is not None:
+            # An app: no page of another site can send this header, and cookies count for nothing beside it.
+            key = token.decode("latin-1").strip()
+            return self.by_session(key) if key and self.by_session is not None else None
+        user = self._by_cookie(request)
         if user is not None and request.method not in _SAFE:
-            _check_csrf(request.headers, cookies)
+            _check_csrf(request.headers, request.cookies)
         return user
 
 
@@ -128,15 +197,23 @@ def may(user: User | None, access: Access) -> bool:
     return access == "staff" and user.is_staff
 
 
-def demand(user: User | None, access: Access) -> None:
+def demand(user: User | None, access: Access, obstacle: NotSignedInError | None = None) -> None:
     """Refuse someone who lacks a right.
 
+    Args:
+        user: who is calling.
+        access: the right.
+        obstacle: why it is nobody, where that has a reason of its own.
+
     Raises:
+        NotSignedInError: the obstacle.
         Refusal: 401 for nobody, 403 for an account without the right.
 
     """
     if may(user, access):
         return
+    if user is None and obstacle is not None:
+        raise obstacle
     if user is None:
         _refuse("Authentication credentials were not provided.")
     raise Refusal(403, "You do not have permission to perform this action.")

@@ -128,7 +128,7 @@ class Endpoint:
         if request.scheme is None:
             request.user, request.scheme = request.context.authentication.identify(request)
         operation = self._by_method.get(request.method)
-        demand(request.user, self.access if operation is None else operation.access)
+        demand(request.user, self.access if operation is None else operation.access, request.obstacle)
         if operation is None and request.method != "OPTIONS":
             raise Refusal(405, f'Method "{request.method}" not allowed.', headers=self._allow)
         if operation is not None and operation.right is not None and not operation.right(request):
@@ -208,7 +208,7 @@ class UnknownPath:
     def _answer(self, request: ApiRequest) -> Response:
         try:
             request.user, request.scheme = request.context.authentication.identify(request)
-            demand(request.user, "user")
+            demand(request.user, "user", request.obstacle)
         except Exception as error:  # noqa: BLE001 - answered with 500 and recorded
             return answer_to(error, request)
         return Json({"detail": "Not found. No endpoint has this address.", "url": request.url}, 404)

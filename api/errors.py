@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from api.answers import Json, Refusal
 from api.shapes import InvalidBodyError
+from host.accounts.limits import TooManyError
+from host.accounts.refusals import FactorNeededError
 from host.errors import (
     BusyError,
     HostError,
@@ -66,6 +68,7 @@ def _fields(error: InvalidInputError) -> dict[str, list[str]]:
 RULES: dict[type[HostError], Rule[Any]] = {
     NotFoundError: Rule(404, _detail),
     NotSignedInError: Rule(401, _detail, SIGN_IN),
+    FactorNeededError: Rule(401, lambda error: {"id": "mfa_register", "error": str(error)}, SIGN_IN),
     NotAllowedError: Rule(403, _detail),
     InvalidInputError: Rule(400, _fields),
     RefusedError: Rule(400, _detail),
@@ -74,6 +77,7 @@ RULES: dict[type[HostError], Rule[Any]] = {
     PluginFailedError: Rule(400, _detail),
     ModelsError: Rule(400, _detail),
     BusyError: Rule(409, _detail),
+    TooManyError: Rule(429, _detail),
     UnavailableError: Rule(503, _detail),
 }
 """Error class → answer. A subclass is answered like the nearest base that stands here."""

@@ -10,9 +10,11 @@ from api.answers import JSON_TYPE
 from api.fields import Field, Schema
 from api.negotiation import FORM, MULTIPART
 from api.nested_fields import ListOf, Nested
+from api.oauth.scopes import needed_scope
 from api.operations import Content, Described, Operation, PageOf
 from api.pages import envelope_schema
 from api.shapes import Shape
+from host.accounts.oauth.scopes import SCOPES
 
 _PARAMETER = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _KINDS: Final[Mapping[str, Schema]] = {
@@ -55,6 +57,19 @@ _SECURITY: Final[Mapping[str, Any]] = {
         "description": "The word `Token`, a blank and the token.",
     },
     "cookieAuth": {"type": "apiKey", "in": "cookie", "name": "sessionid"},
+    "oauth2": {
+        "type": "oauth2",
+        "description": "The word `Bearer`, a blank and the access token.",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": "/o/authorize/",
+                "tokenUrl": "/o/token/",
+                "refreshUrl": "/o/token/",
+                "scopes": dict(SCOPES),
+            },
+            "clientCredentials": {"tokenUrl": "/o/token/", "scopes": dict(SCOPES)},
+        },
+    },
     "sessionAuth": {"type": "apiKey", "in": "header", "name": "X-Session-Token"},
 }
 _SCHEMES: Final[Sequence[Mapping[str, list[str]]]] = [
@@ -132,7 +147,7 @@ class _Writer:
             "tags": [endpoint.tag],
             "responses": self._responses(endpoint, operation),
             "x-access": operation.access,
-            "security": [*_SCHEMES, {}] if operation.access == "anyone" else list(_SCHEMES),
+            "security": _security(endpoint, method, operation),
         }
         description = operation.description or endpoint.description
         if description:
@@ -193,6 +208,12 @@ class _Writer:
             msg = f"two shapes are called {shape.name}"
             raise ValueError(msg)
         return shape.reference(answer=answer, partial=partial)
+
+
+def _security(endpoint: Described, method: str, operation: Operation) -> list[Mapping[str, list[str]]]:
+    scope = needed_scope(method, endpoint.path)
+    found = [*_SCHEMES, *([{"oauth2": [scope]}] if scope is not None else [])]
+    return [*found, {}] if operation.access == "anyone" else found
 
 
 def _faults(endpoint: Described, operation: Operation) -> dict[int, str]:

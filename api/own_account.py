@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from api.answers import Json
 from api.choice_field import Choice
-from api.delegation import in_person
 from api.endpoint import Endpoint
 from api.fields import Boolean, Integer
 from api.nested_fields import ListOf, Nested, Object, Reference
@@ -122,7 +121,6 @@ def _token(path: str, identifier: str) -> Endpoint:
                 id=identifier,
                 summary="Make a token",
                 access="user",
-                right=in_person,
                 handler=new_token,
                 answers={200: TOKEN},
                 parameters=(_NAME,),

@@ -55,6 +55,6 @@ async def authorise(scope: Scope, access: Access) -> User | None:
 
 def _authorise(scope: Scope, access: Access) -> User | None:
     request = ApiRequest(scope, scope[CONTEXT])
-    user, _ = request.context.authentication.identify(request)
-    demand(user, access)
+    user, _ = request.context.authentication.identify(request, foreign=True)
+    demand(user, access, request.obstacle)
     return user

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from ipaddress import IPv6Address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -11,11 +13,15 @@ from starlette.requests import cookie_parser
 from starlette.types import Scope
 
 from host.contract.values import User
+from host.errors import NotSignedInError
 
 if TYPE_CHECKING:
     from api.authentication import Scheme
     from api.context import Context
     from host.server import Host
+
+# Readers of addresses do not agree on a host with other characters: for a browser, `evil.example\@localhost` is evil.
+_HOST = re.compile(r"(?:[\w.~-]+|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?", re.ASCII)
 
 
 class ApiRequest:
@@ -34,6 +40,8 @@ class ApiRequest:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.user: User | None = None
         self.scheme: Scheme | None = None
+        self.obstacle: NotSignedInError | None = None
+        """Why the caller counts as nobody, where that has a reason of its own."""
         self.data: dict[str, Any] = {}
         self.sent: Mapping[str, Any] = {}
         self.is_form = False
@@ -84,10 +92,11 @@ class ApiRequest:
 
     @cached_property
     def origin(self) -> str:
-        """Scheme and host, as the client addressed them."""
+        """Scheme and host, as the client addressed them; where it says nothing usable, where the connection arrived."""
         host = self.headers.get(b"host", b"").decode("latin-1")
-        if not host:
+        if not _is_host(host):
             name, port = self.scope.get("server") or ("localhost", None)
+            name = f"[{name}]" if ":" in name else name
             host = name if port is None else f"{name}:{port}"
         return f"{self.scope.get('scheme', 'http')}://{host}"
 
@@ -107,3 +116,11 @@ def quoted_path(scope: Scope) -> str:
     """Return the path as it was sent."""
     raw: bytes | None = scope.get("raw_path")
     return raw.partition(b"?")[0].decode("latin-1") if raw else str(scope["path"])
+
+
+def _is_host(text: str) -> bool:
+    found = _HOST.fullmatch(text)
+    try:
+        return found is not None and (found[1] is None or bool(IPv6Address(found[1])))
+    except ValueError:
+        return False

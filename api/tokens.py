@@ -8,7 +8,6 @@ from typing import Final
 from starlette.responses import Response
 
 from api.answers import Json
-from api.delegation import in_person
 from api.endpoint import Endpoint
 from api.fields import Boolean, Integer
 from api.groups import USER_DETAIL
@@ -102,7 +101,6 @@ RESOURCE: Final = Resource(
             id="token_create",
             summary="Make a token",
             access="user",
-            right=in_person,
             handler=make_token,
             body=TOKEN,
             answers={201: TOKEN},

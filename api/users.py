@@ -7,7 +7,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from api.answers import Json
-from api.delegation import in_person
 from api.endpoint import Endpoint
 from api.fields import Boolean, Integer
 from api.lists import Members
@@ -112,7 +111,6 @@ RESOURCE: Final = Resource(
 _SET_PASSWORD: Final[dict[str, Any]] = {
     "summary": "Set a user's password",
     "access": "superuser",
-    "right": in_person,
     "handler": set_password,
     "body": PASSWORD,
     "answers": {200: PASSWORD},

@@ -12,13 +12,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bench_discovery, bench_hooks, bench_life, bench_packages, bench_requests, bench_start
+from benchmarks import (
+    bench_accounts,
+    bench_discovery,
+    bench_hooks,
+    bench_life,
+    bench_packages,
+    bench_requests,
+    bench_start,
+)
 from benchmarks.figures import Figure, shown
 
 BENCHMARKS: Mapping[str, Callable[[], list[Figure]]] = {
     "hooks": bench_hooks.run,
     "discovery": bench_discovery.run,
     "requests": bench_requests.run,
+    "accounts": bench_accounts.run,
     "start": bench_start.run,
     "packages": bench_packages.run,
     "life": bench_life.run,

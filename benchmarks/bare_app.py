@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from host.accounts.profiles import DEFAULTS
 from host.storage.engine import Database
 
 VARIABLE = "PLUGYARD_BENCH_BARE"
@@ -44,6 +45,8 @@ class Bare:
         ((self._authentication, _),) = sql["action"][0]
         (_, ((self._page, self._page_parameters), (self._count, _))) = sql["page"]
         (_, ((self._everything, self._everything_parameters),)) = sql["everything"]
+        (_, ((self._account, _),)) = sql["me"]
+        (((self._session, (self._no_factor, *_)),), _) = sql["me in a session"]
         self._actions: dict[str, Callable[[Any, Row[Any]], Any]] = {"sample.echo": _echo}
 
     def plugins(self, request: Request) -> Response:
@@ -71,6 +74,21 @@ class Bare:
         sent = orjson.loads(body)
         name = sent["action"]
         return _json({"action": name, "result": True, "info": self._actions[name](sent.get("data"), user)})
+
+    def me(self, request: Request) -> Response:
+        """Answer the own account, of a token's owner or of whoever is signed in by the session."""
+        user = self._user(request) if "authorization" in request.headers else self._visitor(request)
+        if user is None:
+            return Response(status_code=401)
+        with self._database.read() as connection:
+            return _json(_own_account(_all(connection, self._account, (user.user_id,))))
+
+    def _visitor(self, request: Request) -> Row[Any] | None:
+        digest = hashlib.sha256(request.cookies["sessionid"].encode()).hexdigest()
+        moment = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        with self._database.read() as connection:
+            row = connection.exec_driver_sql(self._session, (self._no_factor, digest, moment)).first()
+        return row if row is not None and row.lives else None
 
     def _user(self, request: Request) -> Row[Any] | None:
         digest = hashlib.sha256(request.headers["authorization"].partition(" ")[2].encode()).hexdigest()
@@ -104,6 +122,24 @@ def _plugin(row: Any) -> dict[str, Any]:
     }
 
 
+def _own_account(rows: Sequence[Any]) -> dict[str, Any]:
+    first = rows[0]
+    chosen = orjson.loads(first.profile)
+    profile = {name: chosen.get(name, default) for name, default in DEFAULTS.items()}
+    return {
+        "pk": first.id,
+        "username": first.username,
+        "first_name": first.first_name,
+        "last_name": first.last_name,
+        "email": first.email,
+        "groups": [{"pk": row.group_id, "name": row.group_name} for row in rows if row.group_id is not None],
+        "is_staff": bool(first.is_staff),
+        "is_superuser": bool(first.is_superuser),
+        "is_active": bool(first.is_active),
+        "profile": {**profile, "primary_group": first.primary_group_id},
+    }
+
+
 def _echo(data: Any, user: Row[Any]) -> Any:
     return {"you": user.username, "said": data}
 
@@ -117,5 +153,9 @@ def application() -> Starlette:
     known = json.loads(Path(os.environ[VARIABLE]).read_text("utf-8"))
     bare = Bare(Database(known["database"]), known["sql"])
     return Starlette(
-        routes=[Route("/api/plugins/", bare.plugins), Route("/api/action/", bare.action, methods=["POST"])]
+        routes=[
+            Route("/api/plugins/", bare.plugins),
+            Route("/api/action/", bare.action, methods=["POST"]),
+            Route("/api/user/me/", bare.me),
+        ]
     )

@@ -27,6 +27,11 @@ EVERYTHING = "/api/plugins/"
 ACTION = "/api/action/"
 ACTION_BODY: Mapping[str, Any] = {"action": "sample.echo", "data": "hello"}
 PLUGIN = "sample-action"
+ME = "/api/user/me/"
+GROUP_NAMES = ("Purchasing", "Workshop")
+
+_LOGIN = "/api/auth/v1/auth/login"
+_SESSION = "/api/auth/v1/auth/session"
 
 
 @contextmanager
@@ -50,34 +55,53 @@ def captured(host: Host) -> Iterator[Transactions]:
             event.remove(host.database.engine, name, listener)
 
 
-async def _ask(host: Host, token: str) -> dict[str, Transactions]:
-    transport = httpx2.ASGITransport(create_app(host))
+async def _ask(host: Host, token: str) -> dict[str, Any]:
     headers = {"Authorization": f"Token {token}"}
-    async with httpx2.AsyncClient(transport=transport, base_url="http://bench", headers=headers) as client:
+    async with _client(host, headers) as program, _client(host) as browser:
         requests = {
-            "page": client.build_request("GET", PAGE),
-            "everything": client.build_request("GET", EVERYTHING),
-            "action": client.build_request("POST", ACTION, json=ACTION_BODY),
+            "page": program.build_request("GET", PAGE),
+            "everything": program.build_request("GET", EVERYTHING),
+            "action": program.build_request("POST", ACTION, json=ACTION_BODY),
+            "me": program.build_request("GET", ME),
         }
-        found = {}
-        for name, request in requests.items():
-            (await client.send(request)).raise_for_status()
-            with captured(host) as transactions:
-                (await client.send(request)).raise_for_status()
-            found[name] = transactions
-    return found
+        sql = {name: await _sql(host, program, request) for name, request in requests.items()}
+        session = await _sign_in(host, browser)
+        sql["me in a session"] = await _sql(host, browser, browser.build_request("GET", ME))
+    return {"session": session, "sql": sql}
+
+
+def _client(host: Host, headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(create_app(host))
+    return httpx2.AsyncClient(transport=transport, base_url="http://bench", headers=headers)
+
+
+async def _sql(host: Host, client: httpx2.AsyncClient, request: httpx2.Request) -> Transactions:
+    (await client.send(request)).raise_for_status()
+    with captured(host) as transactions:
+        (await client.send(request)).raise_for_status()
+    return transactions
+
+
+async def _sign_in(host: Host, browser: httpx2.AsyncClient) -> str:
+    await browser.get(_SESSION)
+    body = {"username": host.config.admin_user, "password": host.config.admin_password.get_secret_value()}
+    answer = await browser.post(_LOGIN, json=body, headers={"X-CSRFToken": browser.cookies["csrftoken"]})
+    answer.raise_for_status()
+    return browser.cookies["sessionid"]
 
 
 def main() -> None:
-    """Print the token that was made, and the SQL of each endpoint."""
+    """Print a token and the key of a session that were made, and the SQL of each endpoint."""
     host = Host(Config.load())
     host.open()
     try:
         created = host.ensure_administrator()
         assert created is not None
         host.plugins.activate(PLUGIN, active=True, by=None)
+        groups = [host.groups.create(name).pk for name in GROUP_NAMES]
+        host.users.change(created.account.id, {"group_ids": groups})
         token, _ = host.tokens.issue(created.account.id, "bench")
-        document = {"token": token, "database": str(host.database.url), "sql": asyncio.run(_ask(host, token))}
+        document = {"token": token, "database": str(host.database.url), **asyncio.run(_ask(host, token))}
     finally:
         host.close()
     json.dump(document, sys.stdout)

@@ -34,8 +34,7 @@ def server_info(config: Config, registry: Registry) -> dict[str, Any]:
         "worker_pending_tasks": 0,
         "plugins_enabled": config.plugins_enabled,
         "plugins_install_disabled": config.plugins_install_disabled,
-        # Nothing sends mail yet.
-        "email_configured": False,
+        "email_configured": bool(config.smtp_url.get_secret_value()),
         "debug_mode": config.debug,
         "docker_mode": _in_container(),
         "default_locale": config.default_locale,
@@ -46,8 +45,11 @@ def server_info(config: Config, registry: Registry) -> dict[str, Any]:
             "navbar_message": config.navbar_message or None,
             "disable_theme_storage": config.disable_theme_storage,
         },
-        # Accounts are made by the administrator so far.
-        "settings": {"sso_registration": False, "registration_enabled": False, "password_forgotten_enabled": False},
+        "settings": {
+            "sso_registration": config.login_enable_sso_reg,
+            "registration_enabled": config.login_enable_reg,
+            "password_forgotten_enabled": config.login_enable_pwd_forgot,
+        },
         "active_plugins": active if config.plugins_enabled else False,
     }
 

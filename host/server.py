@@ -8,7 +8,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,27 +16,27 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from host.about import DISTRIBUTION, installer, server_details, server_info
-from host.accounts import limits
 from host.accounts.administrators import CreatedAdministrator, ensure_administrator
-from host.accounts.area import Area
 from host.accounts.authenticate import Authenticate
 from host.accounts.directory import Directory
 from host.accounts.groups import Groups
+from host.accounts.oauth.server import OAuth
 from host.accounts.own_account import OwnAccount
 from host.accounts.password_rules import PasswordRules
 from host.accounts.passwords import Passwords
 from host.accounts.rights import Rights
-from host.accounts.seals import Seals
 from host.accounts.services import SignIn
+from host.accounts.sightings import Sightings
 from host.accounts.tokens import Tokens
 from host.accounts.users import Users
 from host.config import Config
-from host.contract.values import User
+from host.contract.values import Json, User
+from host.entrance import Entrance, Place
 from host.errors import HostError
-from host.mail.mailer import Mailer
 from host.packages.install import Packages
 from host.packages.options import PackageCallbacks, PackageOptions
 from host.packages.policy import Policy
+from host.plugins.accounts import AccountPlugins
 from host.plugins.actions import Actions
 from host.plugins.admin import Admin
 from host.plugins.boot import BootGuard
@@ -94,6 +94,7 @@ class Host:
         self._assemble_accounts()
         self._assemble_plugins(kind)
         self._assemble_packages()
+        self._assemble_entrance()
         self._is_open = False
 
     def _assemble_accounts(self) -> None:
@@ -103,12 +104,18 @@ class Host:
         self.users = Users(
             self.database,
             self._passwords,
-            PasswordRules(min_length=self.config.account_password_min_length),
+            PasswordRules(min_length=self.config.account_password_min_length, ask=self._password_problems),
             username_blacklist=self.config.account_username_blacklist,
+            emit=self._emit,
         )
-        self.groups = Groups(self.database)
-        self.tokens = Tokens(self.database)
-        self.authenticate = Authenticate(self.database, self._passwords)
+        self.groups = Groups(self.database, emit=self._emit)
+        self.tokens = Tokens(self.database, emit=self._emit, clock=self.clock)
+        self.authenticate = Authenticate(
+            self.database,
+            self._passwords,
+            sightings=Sightings(self.database, emit=self._emit, clock=self.clock),
+            guard=lambda: self.sign_in.password_guard,
+        )
         self.directory = Directory(self.database)
         self.rights = Rights(self.database, self._roles_of_models)
         self.own_account = OwnAccount(self.users, self.rights)
@@ -133,6 +140,7 @@ class Host:
             emit=self.events.emit,
             overrides=config.plugin_settings,
         )
+        self._account_plugins = AccountPlugins(self._current, self.calls, report)
         self.convergence = Convergence(
             database=self.database, file=self.home / "registry.generation", kind=kind, node=platform.node()
         )
@@ -212,51 +220,35 @@ class Host:
         )
         self.plugin_packages = PluginPackages(self.packages, self.registries, self.plugins)
 
-    @cached_property
-    def seals(self) -> Seals:
-        """What signs and encrypts with the host's key."""
-        return Seals(self.secret_key, clock=self.clock)
-
-    @cached_property
-    def mailer(self) -> Mailer:
-        """What sends mail."""
+    def _assemble_entrance(self) -> None:
         config = self.config
-        return Mailer(
-            self.database,
-            config,
-            instance=config.instance,
-            site=config.site_url,
-            seals=self.seals,
+        self.entrance = Entrance(
+            place=Place(
+                instance=config.instance,
+                site_url=config.site_url,
+                home=self.home,
+                secret_key=lambda: self.secret_key,
+            ),
+            options=config,
+            mail=config,
+            database=self.database,
+            users=self.users,
+            passwords=self._passwords,
+            plugins=self._account_plugins,
+            emit=self.events.emit,
             report=self.error_reports.record,
             clock=self.clock,
-            subject_prefix=config.account_email_subject_prefix,
         )
 
-    @cached_property
+    @property
     def sign_in(self) -> SignIn:
         """What signs people in, and all they do with their accounts."""
-        config = self.config
-        return SignIn(
-            Area(
-                database=self.database,
-                options=config,
-                passwords=self._passwords,
-                users=self.users,
-                limits=limits.Limits(
-                    self.database, config.account_rate_limits, secret=self.secret_key, clock=self.clock
-                ),
-                seals=self.seals,
-                mail=self.mailer.send,
-                sms=lambda _phone, _text: None,
-                emit=self.events.emit,
-                instance=config.instance,
-                clock=self.clock,
-            )
-        )
+        return self.entrance.sign_in
 
-    def user_of_session(self, key: str) -> User | None:
-        """Return who is signed in; ``None`` where the session is over."""
-        return self.sign_in.sessions.user_of(key)
+    @property
+    def oauth(self) -> OAuth:
+        """The authorization server."""
+        return self.entrance.oauth
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -279,7 +271,7 @@ class Host:
         """Open the host, and begin the work in the background."""
         self.open()
         self.events.start()
-        self.mailer.start()
+        self.entrance.start()
         self._follower.start()
 
     def close(self) -> None:
@@ -287,8 +279,8 @@ class Host:
         self._follower.stop()
         self.events.stop()
         if self._is_open:
-            self.mailer.stop()
             self._is_open = False
+            self.entrance.stop()
             self.registries.stop()
             self.authenticate.flush()
         stop_plugin_loop()
@@ -355,6 +347,13 @@ class Host:
     def _follow(self) -> None:
         if self.registries.is_stale():
             self.registries.catch_up()
+
+    def _password_problems(self, password: str, user: User | None) -> list[str]:
+        return self._account_plugins.password_problems(password, user)
+
+    def _emit(self, session: Session, name: str, data: Mapping[str, Json], user_id: int | None = None) -> None:
+        # The events are assembled after the accounts.
+        self.events.emit(session, name, data, user_id)
 
     def _has_record(self, key: str) -> bool:
         return self.registries.records.exists(key)

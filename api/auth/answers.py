@@ -41,21 +41,19 @@ def authentication(call: AuthCall, *, proof: bool = False, unknown: bool = False
     Args:
         call: the request.
         proof: the one who is signed in has to prove again who they are.
-        unknown: the operation belongs to a stage that is not waiting.
+        unknown: the operation belongs to a stage that is not waiting; who is signed in does not matter then.
 
     """
     visit, flows = call.visit, call.services.flows
-    if visit.account is None:
+    if visit.account is None or unknown:
         known = None if unknown else False
-        meta = {"is_authenticated": known} | _token(call)
+        meta = {"is_authenticated": known} | session_token(call)
         return AuthJson(401, data={"flows": flows.to_sign_in(visit)}, meta=meta)
     methods = visit.state.methods if visit.state else []
     data = {"user": show_user(visit.account), "methods": methods}
     if proof:
         return AuthJson(401, data=data | {"flows": flows.to_prove(visit)}, meta={"is_authenticated": True})
-    if unknown:
-        return AuthJson(401, data={"flows": flows.to_prove(visit)}, meta={"is_authenticated": None})
-    return AuthJson(200, data=data, meta={"is_authenticated": True} | _token(call) | _tokens(call))
+    return AuthJson(200, data=data, meta={"is_authenticated": True} | session_token(call) | _tokens(call))
 
 
 def gone(call: AuthCall) -> AuthJson:
@@ -66,10 +64,10 @@ def gone(call: AuthCall) -> AuthJson:
 
 
 def refused(problems: Mapping[str, Sequence[Problem]], status: int = 400) -> AuthJson:
-    """Answer what is wrong with an input."""
+    """Answer what is wrong with an input: its members in order, then the whole of it."""
     errors = [
         {"message": problem.message, "code": problem.code} | ({} if member == _WHOLE else {"param": member})
-        for member, found in problems.items()
+        for member, found in sorted(problems.items(), key=lambda item: item[0] == _WHOLE)
         for problem in found
     ]
     return AuthJson(status, errors=errors)
@@ -93,15 +91,17 @@ def show_user(account: Account) -> dict[str, Any]:
     return shown
 
 
-def _token(call: AuthCall) -> dict[str, Any]:
+def session_token(call: AuthCall) -> dict[str, Any]:
+    """Return the member of ``meta`` by which a client learns a new key of its session, where it is to be told."""
     key = call.visit.new_key
     # A browser has its cookie; pages learn the key only from the login itself.
-    shown = key is not None and (call.caller.client is Client.APP or call.visit.account is not None)
+    shown = key is not None and (call.may_be_app or call.visit.account is not None)
     return {"session_token": key} if shown else {}
 
 
 def _tokens(call: AuthCall) -> dict[str, Any]:
-    if not call.visit.signed_in_now:
+    # A new key, as after a new password, voids the tokens that were bound to the one before.
+    if call.visit.new_key is None:
         return {}
     return dict(call.services.bearer_tokens(call.visit))
 

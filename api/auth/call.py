@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -11,8 +12,9 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from api.answers import Refusal
-from api.authentication import CSRF_COOKIE, SESSION_COOKIE
+from api.authentication import CSRF_COOKIE, SESSION_COOKIE, SESSION_HEADER
 from api.request import ApiRequest
+from host.accounts.refusals import SessionGoneError
 from host.accounts.sessions.state import Caller, Client
 
 if TYPE_CHECKING:
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
     from host.accounts.sessions.visit import Visit
 
 TRUST_COOKIE: Final = "mfa_trusted"
-SESSION_HEADER: Final = b"x-session-token"
 _CSRF_HEADER: Final = b"x-csrftoken"
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _BROWSER_MARKS: Final = (b"cookie", b"origin", b"referer", b"sec-fetch-site")
 
 
@@ -53,13 +55,29 @@ class AuthCall:
 
         """
         if self._visit is None:
-            self._visit = self.services.sessions.visit(self.caller)
+            self._visit = self._open()
         return self._visit
+
+    def _open(self) -> Visit:
+        visit = self.services.sessions.visit
+        try:
+            return visit(self.caller)
+        except SessionGoneError:
+            if SESSION_HEADER in self.request.headers:
+                raise
+        # A web token that outlived its session: it proves nothing, and nothing has to be dropped.
+        self.caller = replace(self.caller, key="")
+        return visit(self.caller)
 
     @property
     def has_visited(self) -> bool:
         """Tell whether there is a view already."""
         return self._visit is not None
+
+    @property
+    def may_be_app(self) -> bool:
+        """Tell whether an app may be asking, which is to be told the key of its session; its first GET cannot say."""
+        return self.caller.client is Client.APP or not has_browser_marks(self.request)
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
@@ -97,15 +115,18 @@ class AuthCall:
 def caller_of(request: ApiRequest) -> Caller:
     """Return who is asking.
 
-    A request with ``X-Session-Token`` comes from an app, and so does one that changes something and has nothing that a
-    browser would send: it carries no cookie that a foreign page could abuse.
+    A request with ``X-Session-Token`` or a web token comes from an app, and so does one that changes something and has
+    nothing that a browser would send: it carries no cookie that a foreign page could abuse.
     """
     headers = request.headers
     client, key = Client.BROWSER, ""
     token = headers.get(SESSION_HEADER)
+    web_token = _bearer(headers)
     if token is not None:
         client, key = Client.APP, token.decode("latin-1").strip()
-    elif request.method not in _SAFE and not any(mark in headers for mark in _BROWSER_MARKS):
+    elif web_token and request.host.sign_in.web_tokens.enabled:
+        client, key = Client.APP, request.host.sign_in.web_tokens.key_of(web_token)
+    elif request.method not in _SAFE and not has_browser_marks(request):
         client = Client.APP
     else:
         key = request.cookies.get(SESSION_COOKIE, "")
@@ -116,8 +137,35 @@ def caller_of(request: ApiRequest) -> Caller:
         address=peer[0] if peer else "",
         user_agent=headers.get(b"user-agent", b"").decode("latin-1"),
         origin=request.origin,
+        mail_origin=mail_origin(request),
         trust=request.cookies.get(TRUST_COOKIE, ""),
     )
+
+
+def mail_origin(request: ApiRequest) -> str:
+    """Return scheme and host for links in mails, where no address of the site is set.
+
+    A stranger who asks for somebody else's reset link chooses the header ``Host``, so it counts only where it names
+    this machine or a place that is trusted; otherwise it is the address at which the connection arrived.
+    """
+    name = urlsplit(request.origin).hostname or ""
+    trusted = {urlsplit(known).hostname or known.partition(":")[0] for known in request.context.options.own_origins}
+    if name in _LOOPBACK | trusted:
+        return request.origin
+    server = request.scope.get("server") or ("localhost", None)
+    host = f"[{server[0]}]" if ":" in server[0] else server[0]
+    port = f":{server[1]}" if server[1] else ""
+    return f"{request.scope.get('scheme', 'http')}://{host}{port}"
+
+
+def has_browser_marks(request: ApiRequest) -> bool:
+    """Tell whether a request has anything that only browsers send of themselves."""
+    return any(mark in request.headers for mark in _BROWSER_MARKS)
+
+
+def _bearer(headers: Mapping[bytes, bytes]) -> str:
+    scheme, _, text = headers.get(b"authorization", b"").decode("latin-1").strip().partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else ""
 
 
 def check_csrf(request: ApiRequest, caller: Caller, *, sent: str | None = None) -> None:
@@ -146,7 +194,10 @@ def check_csrf(request: ApiRequest, caller: Caller, *, sent: str | None = None) 
 
 def _is_ours(request: ApiRequest, origin: str) -> bool:
     # Only the host is compared: behind a proxy the scheme may be another one than the page's.
-    place = urlsplit(origin).netloc
+    try:
+        place = urlsplit(origin).netloc
+    except ValueError:
+        return False
     options = request.context.options
     own = {urlsplit(request.origin).netloc, *(urlsplit(known).netloc or known for known in options.own_origins)}
     return bool(place) and (place in own or origin in options.origins)

@@ -128,8 +128,8 @@ class AuthEndpoint:
         visit = call.visit
         account = visit.signed_in if operation.signed_in else visit.account
         if operation.limit:
-            who = {"user_id": account.id} if operation.signed_in and account else {"address": call.caller.address}
-            visit.area.limits.consume(operation.limit, **who)
+            user_id = account.id if account else None
+            visit.area.limits.consume(operation.limit, address=call.caller.address, user_id=user_id)
         return operation.handler(call)
 
 

@@ -13,14 +13,20 @@ _LOCAL = re.compile(r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]
 _LABEL = re.compile(r"[^\W_]([\w-]*[^\W_])?")
 _MAX_LOCAL = 64
 _MAX_LABEL = 63
+# Four times as long as an address at most: normalising makes one character of no more than so many.
+_LONGEST_NORMALIZED = 1024
 
 
 def clean_email(text: str) -> str:
     """Return the address as it is kept: trimmed, in lower case and in one Unicode form.
 
     What looks alike is the same then: full-width letters, ligatures, the sign for kelvin. Letters that only fold alike,
-    such as ß and ss, stay apart, for domains tell them apart too and mail would go astray.
+    such as ß and ss, stay apart, for domains tell them apart too and mail would go astray. What is far too long for an
+    address stays as it is.
     """
+    # The time to put marks in order grows with the square of their number, and nothing else runs meanwhile.
+    if len(text) > _LONGEST_NORMALIZED:
+        return text
     # Lower case can leave a form that normalising changes again.
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).strip().lower()).strip()
 

@@ -9,21 +9,14 @@ from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
+from host.accounts.events import Emit
 from host.accounts.limits import Limits
 from host.accounts.passwords import Passwords
 from host.accounts.seals import Seals
 from host.accounts.users import Users
 from host.config.accounts import AccountOptions
-from host.contract.values import Json
 from host.storage.engine import Database
 from host.storage.tables import now
-
-
-class Emit(Protocol):
-    """Stores an event as part of a transaction."""
-
-    def __call__(self, session: Session, name: str, data: Mapping[str, Json], user_id: int | None = None) -> None:
-        """Store it."""
 
 
 class Mail(Protocol):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import Row, bindparam, case, or_, select, update
+from sqlalchemy import Row, Select, bindparam, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from host.accounts.account import USERS
-from host.accounts.addresses import clean_email
 from host.accounts.digests import VerifiedPasswords, same_digest, token_digest
+from host.accounts.emails.owners import owner_for_login
+from host.accounts.factors.authenticators import AUTHENTICATORS
 from host.accounts.passwords import Passwords
 from host.accounts.sightings import Sightings
 from host.accounts.tokens import TOKEN_FORM, TOKENS
@@ -41,6 +43,15 @@ _BY_TOKEN = (
     .where(TOKENS.c.digest == bindparam("digest"))
 )
 
+_ACCOUNTS: Select[Any] = select(
+    USERS.c.id,
+    USERS.c.password_hash,
+    *_USER_COLUMNS,
+    select(AUTHENTICATORS.c.id).where(AUTHENTICATORS.c.user_id == USERS.c.id).exists().label("has_factor"),
+)
+_BY_NAME = _ACCOUNTS.where(USERS.c.username_folded == bindparam("folded"))
+_BY_ID = _ACCOUNTS.where(USERS.c.id == bindparam("owner"))
+
 
 class Scheme(StrEnum):
     """By what somebody proved who they are."""
@@ -59,6 +70,19 @@ class Authenticated:
     token_id: int | None = None
 
 
+class Guard(Protocol):
+    """Stands between a password and its account; each of its methods raises ``NotSignedInError``."""
+
+    def admit(self, address: str, name: str) -> None:
+        """Let a password be checked, unless too many were wrong lately."""
+
+    def note_failure(self, address: str, name: str, user_id: int | None) -> None:
+        """Count a wrong password."""
+
+    def demand_nothing_more(self, user_id: int) -> None:
+        """Let a right password be enough, unless the account has to prove more."""
+
+
 class Authenticate:
     """Finds the account behind what a request carries.
 
@@ -67,6 +91,7 @@ class Authenticate:
         passwords: hashes and checks.
         verified: remembers right passwords for a short while.
         sightings: writes when tokens were used.
+        guard: gives what limits the use of passwords; without it nothing does.
 
     """
 
@@ -77,11 +102,13 @@ class Authenticate:
         *,
         verified: VerifiedPasswords | None = None,
         sightings: Sightings | None = None,
+        guard: Callable[[], Guard] | None = None,
     ) -> None:
         self._database = database
         self._passwords = passwords
         self._verified = verified or VerifiedPasswords()
         self._sightings = sightings or Sightings(database)
+        self._guard = guard
 
     def by_token(self, text: str) -> Authenticated:
         """Return the account that a token belongs to.
@@ -101,24 +128,29 @@ class Authenticate:
         self._sightings.note(row.token_id, row.last_seen)
         return Authenticated(user=user, scheme=Scheme.TOKEN, token_id=row.token_id)
 
-    def by_password(self, name: str, password: str) -> Authenticated:
+    def by_password(self, name: str, password: str, *, address: str = "") -> Authenticated:
         """Return the account that has this name and password.
 
         A right password is remembered for a short while, so that repeated requests do not each cost a full check. The
         account is read each time: a new password and a switched off account count at once.
 
         Args:
-            name: username in any case, or an e-mail address that exactly one account has.
+            name: username in any case, or an e-mail address, which means an account as it does at a login.
             password: as typed.
+            address: where the request comes from.
 
         Raises:
-            NotSignedInError: there is no such pair, or the account is switched off.
+            NotSignedInError: there is no such pair, there were too many wrong ones, the account is switched off, or it
+                has a second factor.
             UnavailableError: too many passwords are being checked.
 
         """
         row = self._named_row(name)
-        if not self._fits(row, name, password) or row is None:
+        guard = self._guard() if self._guard is not None else None
+        if not self._fits(row, name, password, address, guard) or row is None:
             raise NotSignedInError("The username or the password is wrong.")
+        if row.has_factor and guard is not None:
+            guard.demand_nothing_more(row.id)
         return Authenticated(user=_active_user(row, row.id), scheme=Scheme.BASIC)
 
     def flush(self) -> None:
@@ -136,29 +168,32 @@ class Authenticate:
     def _named_row(self, name: str) -> Row[Any] | None:
         if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
             return None
-        by_name = USERS.c.username_folded == fold_username(name)
-        by_email = USERS.c.email == clean_email(name)
-        statement = (
-            select(USERS.c.id, USERS.c.password_hash, by_name.label("by_name"), *_USER_COLUMNS)
-            .where(or_(by_name, by_email))
-            .order_by(case((by_name, 0), else_=1), USERS.c.id)
-            .limit(2)
-        )
         with self._database.read() as connection:
-            rows = connection.execute(statement).all()
-        return rows[0] if rows and (len(rows) == 1 or rows[0].by_name) else None
+            row = connection.execute(_BY_NAME, {"folded": fold_username(name)}).first()
+            if row is not None:
+                return row
+            owner = owner_for_login(connection, name)
+            return None if owner is None else connection.execute(_BY_ID, {"owner": owner}).first()
 
-    def _fits(self, row: Row[Any] | None, name: str, password: str) -> bool:
-        if row is None or row.password_hash is None:
-            # Equal attempts share one check, like those with an account: the time must not tell the two apart.
-            return self._passwords.check(None, password, proof=self._verified.proof(0, name, password))
-        proof = self._verified.proof(row.id, row.password_hash, password)
-        if proof.is_known():
+    def _fits(self, row: Row[Any] | None, name: str, password: str, address: str, guard: Guard | None) -> bool:
+        # Equal attempts without an account share one check, like those with one: the time must not tell them apart.
+        known = row if row is not None and row.password_hash is not None else None
+        proof = self._verified.proof(known.id, known.password_hash, password) if known else None
+        if proof is not None and proof.is_known():
             return True
-        if not self._passwords.check(row.password_hash, password, proof=proof):
+        if guard is not None:
+            guard.admit(address, name)
+        fits = self._passwords.check(
+            known.password_hash if known else None,
+            password,
+            proof=proof or self._verified.proof(0, name, password),
+        )
+        if not fits:
+            if guard is not None:
+                guard.note_failure(address, name, row.id if row is not None else None)
             return False
-        if self._passwords.needs_rehash(row.password_hash):
-            self._renew(row, password)
+        if known is not None and self._passwords.needs_rehash(known.password_hash):
+            self._renew(known, password)
         return True
 
     def _renew(self, row: Row[Any], password: str) -> None:

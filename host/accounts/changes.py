@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from psycopg.errors import ForeignKeyViolation
 from sqlalchemy import Connection, delete, insert, select, union_all, update
 from sqlalchemy.exc import IntegrityError
 
@@ -19,6 +18,7 @@ from host.accounts.profiles import DEFAULTS, check_profile
 from host.accounts.usernames import username_taken
 from host.storage.tables import now
 
+_FOREIGN_KEY_VIOLATION = "23503"  # of PostgreSQL
 FLAGS = ("is_active", "is_staff", "is_superuser")
 
 _TOLD = ("username", "first_name", "last_name", "email", *FLAGS, "groups")
@@ -162,6 +162,6 @@ def explain_clash(error: IntegrityError, username: str) -> Exception:
         return RefusedValuesError({"username": [username_taken(username)]})
     if "account_email" in violated:
         return email_taken("email")
-    if isinstance(error.orig, ForeignKeyViolation) or "FOREIGN KEY" in violated:
+    if getattr(error.orig, "sqlstate", None) == _FOREIGN_KEY_VIOLATION or "FOREIGN KEY" in violated:
         return RefusedValuesError({"group_ids": [Problem("invalid_choice", "A group was deleted just now.")]})
     return error

@@ -60,7 +60,7 @@ class Limits:
     one, be it a username, an e-mail address or a phone number, whose case does not count. Give all that is known, and
     the same to each method. What an action is counted by and is not given, is counted by the address instead.
 
-    Every call that writes has a transaction of its own, so none may stand within one.
+    Every call that writes has a transaction of its own, so none may stand within one; but for ``consume_within``.
 
     Args:
         database: where it is counted.
@@ -103,16 +103,21 @@ class Limits:
         if not self._all_open(buckets):
             raise TooManyError(action)
         with self._database.write() as session:
-            connection = session.connection()
-            logs = _hold(connection, buckets, self._clock())
-            moment = self._clock().timestamp()
-            if not _open(buckets, logs, moment):
-                raise TooManyError(action)
-            _store(
-                connection,
-                ({"held": bucket, **_row([*logs[bucket], moment], rates, moment)} for bucket, rates in buckets.items()),
-            )
+            moment = self._count(session.connection(), action, buckets)
         self._purge_now_and_then(moment)
+
+    def consume_within(
+        self, connection: Connection, action: str, *, address: str = "", user_id: int | None = None, key: str = ""
+    ) -> None:
+        """Do so as the last thing that the caller's own transaction locks; what is rolled back is not counted.
+
+        Raises:
+            TooManyError: one of the action's rates is exhausted.
+            ValueError: there is no such action.
+
+        """
+        if buckets := self._buckets(action, address, user_id, key):
+            self._count(connection, action, buckets)
 
     def is_open(self, action: str, *, address: str = "", user_id: int | None = None, key: str = "") -> bool:
         """Tell whether it could be done now; counts nothing.
@@ -165,6 +170,17 @@ class Limits:
         with self._database.write() as session:
             statement = delete(LIMITS).where(LIMITS.c.bucket.in_(old.with_for_update(skip_locked=True)))
             return session.connection().execute(statement).rowcount
+
+    def _count(self, connection: Connection, action: str, buckets: _Buckets) -> float:
+        logs = _hold(connection, buckets, self._clock())
+        moment = self._clock().timestamp()
+        if not _open(buckets, logs, moment):
+            raise TooManyError(action)
+        _store(
+            connection,
+            ({"held": bucket, **_row([*logs[bucket], moment], rates, moment)} for bucket, rates in buckets.items()),
+        )
+        return moment
 
     def _rates_of(self, action: str) -> tuple[Rate, ...]:
         try:

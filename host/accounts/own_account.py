@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from host.accounts.account import Account
@@ -86,7 +85,7 @@ def show_account(account: Account) -> dict[str, Any]:
         "first_name": account.first_name,
         "last_name": account.last_name,
         "email": account.email,
-        "groups": [asdict(group) for group in account.groups],
+        "groups": [{"pk": group.pk, "name": group.name} for group in account.groups],
         "is_staff": account.is_staff,
         "is_superuser": account.is_superuser,
         "is_active": account.is_active,

@@ -14,6 +14,7 @@ DEFAULTS: Mapping[str, str] = {
     "login": "30/m/ip",
     "login_failed": "10/m/ip,5/300s/key",
     "second_factor": "10/m/ip,9/300s/user",
+    "basic_failed": "60/m/ip,30/300s/key",
     "signup": "20/m/ip",
     "request_login_code": "20/m/ip,3/m/key",
     "reset_password": "20/m/ip,5/m/key",

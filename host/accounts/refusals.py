@@ -24,6 +24,13 @@ class ProofNeededError(NotSignedInError):
         super().__init__("Confirm that it is you: your last proof is too old for this change.")
 
 
+class FactorNeededError(NotSignedInError):
+    """Everybody has to use a second factor, and the caller has not."""
+
+    def __init__(self) -> None:
+        super().__init__("A second factor is required here. Set one up, then sign in with it.")
+
+
 class SessionGoneError(NotSignedInError):
     """The session that an app names is over."""
 

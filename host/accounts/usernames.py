@@ -10,17 +10,25 @@ from host.accounts.problems import Problem
 MAX_LENGTH = 150
 # Case folding makes three characters of one at most.
 MAX_FOLDED_LENGTH = 3 * MAX_LENGTH
+# Normalising makes one character of four at most.
+LONGEST_NORMALIZED = 1024
 
 _ALLOWED = re.compile(r"[\w.@+-]+")
 
 
 def clean_username(text: str) -> str:
-    """Return the name as it is kept: trimmed, in one Unicode form, its case preserved."""
-    return unicodedata.normalize("NFKC", text).strip()
+    """Return the name as it is kept: trimmed, in one Unicode form, its case preserved.
+
+    What is far too long for a name stays as it is.
+    """
+    # The time to put marks in order grows with the square of their number, and nothing else runs meanwhile.
+    return unicodedata.normalize("NFKC", text).strip() if len(text) <= LONGEST_NORMALIZED else text
 
 
 def fold_username(text: str) -> str:
     """Return what two spellings of the same username have in common."""
+    if len(text) > LONGEST_NORMALIZED:
+        return text
     folded = clean_username(text)
     # Folding can leave a form that normalising changes again, and the other way round; it settles in a few rounds.
     while (again := unicodedata.normalize("NFKC", folded.casefold())) != folded:

@@ -28,6 +28,7 @@ from host.accounts.password_rules import PasswordRules
 from host.accounts.passwords import Passwords
 from host.accounts.persons import Problems, check_person
 from host.accounts.problems import refuse
+from host.accounts.sessions.table import PENDING
 from host.accounts.usernames import fold_username, username_taken
 from host.contract.values import Json, User
 from host.storage.engine import Database
@@ -233,6 +234,8 @@ class Users:
             changed = session.connection().execute(update(USERS).where(USERS.c.id == user_id).values(**values))
             if not changed.rowcount:
                 raise no_account(user_id)
+            # Logins that are under way were begun with the old one.
+            session.connection().execute(delete(PENDING).where(PENDING.c.user_id == user_id))
             self._tell(session, "user.password_changed", account, by)
 
     def check_password(self, user_id: int, password: str) -> bool:

@@ -73,7 +73,9 @@ class LoginOptions(BaseModel):
     account_password_min_length: int = Field(8, ge=1, description="Shortest password.")
     account_password_time_cost: int = Field(3, ge=1, le=100, description="Passes of argon2id over its memory.")
     account_password_memory_kib: int = Field(
-        65_536, ge=32, description="Memory of argon2id for one password, in KiB; raised later, passwords follow at login."
+        65_536,
+        ge=32,
+        description="Memory of argon2id for one password, in KiB; raised later, passwords follow at login.",
     )
     account_password_reset_by_code_enabled: bool = Field(default=False, description="Reset by a code, not by a link.")
     account_password_reset_by_code_timeout: int = Field(180, ge=10, description="Life of a reset code, in seconds.")
@@ -153,7 +155,7 @@ class ProviderOptions(BaseModel):
 
     socialaccount_providers: Mapping[str, Any] = Field(
         default_factory=dict,
-        description="Sign-in providers: a JSON object of id and settings, or a list; see the how-to guide.",
+        description="Sign-in providers: a JSON object of id and settings; see the how-to guide.",
     )
     socialaccount_auto_signup: bool = Field(
         default=True, description="Make an account at the first login where the provider says enough."
@@ -164,7 +166,16 @@ class ProviderOptions(BaseModel):
     trusted_origins: Names = Field((), description="Hosts besides our own to which a login may return.")
 
 
-class AccountOptions(SessionOptions, LoginOptions, AddressOptions, FactorOptions, ProviderOptions):
+class OAuthOptions(BaseModel):
+    """Tokens of programs that people allow to act for them."""
+
+    oauth_access_token_expires_in: int = Field(3600, ge=60, description="Life of OAuth access tokens, in seconds.")
+    oauth_refresh_token_expires_in: int = Field(
+        30 * DAYS, ge=60, description="How long an OAuth client may leave its refresh token unused, in seconds."
+    )
+
+
+class AccountOptions(SessionOptions, LoginOptions, AddressOptions, FactorOptions, ProviderOptions, OAuthOptions):
     """All of them."""
 
 

@@ -24,8 +24,10 @@ Authorise = Callable[[Scope, Access], Awaitable[User | None]]
 Answers ``None`` for a visitor who is not signed in, where anyone may come.
 """
 
-_HOST_COOKIES = frozenset({b"sessionid", b"csrftoken"})
-_HOST_SCHEMES = (b"token ", b"basic ")
+_HOST_COOKIES = frozenset({b"sessionid", b"csrftoken", b"mfa_trusted"})
+_HOST_HEADERS = frozenset({b"x-session-token"})
+# Of bearer tokens only those that the host has given: plugins may have tokens of their own.
+_HOST_SCHEMES = (b"token ", b"basic ", b"bearer plo-")
 
 
 def _always() -> bool:
@@ -173,6 +175,8 @@ def _inner_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     kept = []
     for name, value in headers:
         if name == b"authorization" and value.lower().startswith(_HOST_SCHEMES):
+            continue
+        if name in _HOST_HEADERS:
             continue
         if name == b"cookie":
             cookies = [part.strip() for part in value.split(b";")]

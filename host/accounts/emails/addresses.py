@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from host.accounts.account import USERS, no_account
 from host.accounts.addresses import clean_email, email_problems
-from host.accounts.emails.owners import find_verified, is_known, owner_for_login
+from host.accounts.emails.owners import find_own, find_verified, is_known, owner_for_login
 from host.accounts.emails.table import EMAILS, EmailAddress, read_address, read_addresses
 from host.accounts.problems import Problem, RefusedValuesError, refuse
 from host.config.accounts import AccountOptions
@@ -28,6 +28,7 @@ __all__ = [
     "check_new",
     "email_taken",
     "find",
+    "find_own",
     "find_verified",
     "is_known",
     "keep_mail_field",
@@ -39,6 +40,12 @@ __all__ = [
     "remove",
     "sync_mail_field",
 ]
+
+
+UNVERIFIED_PRIMARY = Problem(
+    "unverified_primary_email", "Verify this e-mail address first; then it can become the primary one."
+)
+"""Why an address does not become the primary one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,13 +210,11 @@ def make_primary(connection: Connection, user_id: int, address: str) -> PrimaryC
 
     """
     _lock(connection, user_id)
-    row = _own(connection, user_id, address)
+    row = find_own(connection, user_id, address)
     former = primary_of(connection, user_id)
     if not row.primary:
         if not row.verified:
-            raise _refused(
-                "unverified_primary_email", "Verify this e-mail address first; then it can become the primary one."
-            )
+            raise RefusedValuesError({"email": [UNVERIFIED_PRIMARY]})
         connection.execute(update(EMAILS).where(EMAILS.c.user_id == user_id).values(primary=False))
         connection.execute(update(EMAILS).where(EMAILS.c.id == row.id).values(primary=True))
     sync_mail_field(connection, user_id)
@@ -226,7 +231,7 @@ def remove(connection: Connection, user_id: int, address: str, options: AccountO
 
     """
     _lock(connection, user_id)
-    row = _own(connection, user_id, address)
+    row = find_own(connection, user_id, address)
     has_others = len(list_of(connection, user_id)) > 1
     if has_others and row.primary:
         raise _refused(
@@ -267,15 +272,6 @@ def _lock(connection: Connection, user_id: int) -> None:
     # Two changes of one account's addresses run one after the other, or limits and the primary one could slip.
     if connection.execute(select(USERS.c.id).where(USERS.c.id == user_id).with_for_update()).first() is None:
         raise no_account(user_id)
-
-
-def _own(connection: Connection, user_id: int, address: str) -> EmailAddress:
-    cleaned = clean_email(address)
-    refuse({"email": email_problems(cleaned) if cleaned else [Problem("required", "Enter an e-mail address.")]})
-    row = find(connection, user_id, cleaned)
-    if row is None:
-        raise _refused("unknown_email", "Your account has no such e-mail address. Choose one of the list.")
-    return row
 
 
 def _get(connection: Connection, row_id: int) -> EmailAddress:

@@ -13,10 +13,13 @@ from host.accounts.limits import TooManyError
 from host.accounts.login.logins import Logins
 from host.accounts.login.lookup import check_identifier, find_by
 from host.accounts.login.recency import entry
+from host.accounts.own_passwords.replacing import lock_active
 from host.accounts.persons import Problems
 from host.accounts.problems import Problem, RefusedValuesError, refuse
 from host.accounts.refusals import ConflictError
 from host.accounts.sessions.visit import Visit
+
+_LONGEST_NOTED = 254
 
 
 class PasswordLogin:
@@ -36,6 +39,7 @@ class PasswordLogin:
         Raises:
             RefusedValuesError: the input is wrong, the pair is, or there were too many failures.
             ConflictError: somebody is signed in already.
+            TooManyError: a message that a stage of the login needs cannot be sent yet.
 
         """
         problems: Problems = {}
@@ -44,14 +48,17 @@ class PasswordLogin:
         if not password:
             problems["password"] = [Problem("required", "Enter a password.")]
         refuse(problems)
+        # A wrong password is wrong input, which comes before the conflict of somebody who is signed in already.
+        account = self._checked(visit, name, text, password)
         if visit.account is not None:
             raise ConflictError
-        account = self._checked(visit, name, text, password)
-        with visit.work() as work:
-            if visit.account is not None:
-                raise ConflictError
-            credential: dict[str, Any] = {} if name == "phone" else {name: text}
-            self._logins.begin(work, account, entry("password", work.now, **credential), **{name: text})
+        try:
+            self._begin(visit, account, name, text)
+        except TooManyError as error:
+            if name != "email" or not error.action.startswith("confirm_email"):
+                raise
+            message = "A code was mailed to this address a moment ago. Wait some seconds before the next try."
+            raise RefusedValuesError({"non_field_errors": [Problem("too_many_login_attempts", message)]}) from None
 
     def prove(self, visit: Visit, password: str) -> None:
         """Prove by password that it is still the one who is signed in.
@@ -76,6 +83,20 @@ class PasswordLogin:
             work.state.methods.append(entry("password", work.now, reauthenticated=True))
             work.emit("user.reauthenticated", method="password")
 
+    def _begin(self, visit: Visit, account: Account, name: str, text: str) -> None:
+        with visit.work() as work:
+            if visit.account is not None:
+                raise ConflictError
+            current = lock_active(work.connection, account.id)
+            if current is None:  # it is switched off, which nobody is told
+                if work.pending is not None:
+                    work.state.pending = None
+                return
+            if current.password_changed != account.password_changed:
+                raise _mismatch(name)
+            credential: dict[str, Any] = {} if name == "phone" else {name: text}
+            self._logins.begin(work, current, entry("password", work.now, **credential), **{name: text})
+
     def _checked(self, visit: Visit, name: str, text: str, password: str) -> Account:
         self._admit(visit, text)
         with self._area.database.read() as connection:
@@ -86,8 +107,7 @@ class PasswordLogin:
             self._take_back(visit, text)
             return account
         self._note_failure(visit, account, **{name: text})
-        message = f"The {name} and the password do not belong together."
-        raise RefusedValuesError({"password": [Problem(f"{name}_password_mismatch", message)]})
+        raise _mismatch(name)
 
     def _matches(self, account: Account, password: str) -> bool:
         area = self._area
@@ -114,6 +134,15 @@ class PasswordLogin:
         self._area.limits.take_back("login_failed", address=visit.caller.address, key=key.lower())
 
     def _note_failure(self, visit: Visit, account: Account | None, **identifier: str) -> None:
-        data = {"address": visit.caller.address, "user_agent": visit.caller.user_agent[:200], **identifier}
+        typed = {name: text[:_LONGEST_NOTED] for name, text in identifier.items()}
+        data = {"address": visit.caller.address, "user_agent": visit.caller.user_agent[:200], **typed}
         with self._area.database.write() as session:
             self._area.emit(session, "user.login_failed", data, account.id if account else None)
+
+
+def _mismatch(name: str) -> RefusedValuesError:
+    message = f"The {_NOUNS[name]} and the password do not belong together."
+    return RefusedValuesError({"password": [Problem(f"{name}_password_mismatch", message)]})
+
+
+_NOUNS = {"username": "username", "email": "e-mail address", "phone": "phone number"}

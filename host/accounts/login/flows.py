@@ -7,6 +7,7 @@ from typing import Any
 
 from host.accounts.area import Area
 from host.accounts.factors.factors import Factors
+from host.accounts.factors.offered import offered_types
 from host.accounts.login.logins import Logins
 from host.accounts.login.recency import is_recent
 from host.accounts.refusals import ProofNeededError
@@ -28,7 +29,7 @@ class Flows:
         logins: knows the stages.
         factors: knows who has which second factor.
         providers: lists the ids of the providers that a kind of client may use, by flow.
-        describe_signup: describes the provider of a sign-up that is under way.
+        describe_signup: describes the provider of a sign-up that is under way; not at all once it is too late.
 
     """
 
@@ -74,9 +75,9 @@ class Flows:
         return [*flows, *self._reset(visit)]
 
     def factor_types(self, visit: Visit) -> list[str]:
-        """List the kinds of second factors of the account that is signed in."""
+        """List the kinds of second factors of the account that is signed in, of those that are switched on."""
         with self._area.database.read() as connection:
-            return list(self._factors.types_of(connection, visit.signed_in.id))
+            return offered_types(self._factors, self._area.options, connection, visit.signed_in.id)
 
     def demand_proof(self, visit: Visit) -> None:
         """Let only those pass who proved a short while ago who they are, or have nothing to prove it with.
@@ -119,11 +120,13 @@ class Flows:
         if ids := self._providers("provider_token"):
             flows.append({"id": "provider_token", "providers": list(ids)})
         signup = visit.state.data.get(PROVIDER_SIGNUP) if visit.state else None
-        if signup:
-            flows.append({"id": "provider_signup", "provider": self._describe_signup(signup), "is_pending": True})
+        if signup and (provider := self._describe_signup(signup)):
+            flows.append({"id": "provider_signup", "provider": provider, "is_pending": True})
         return flows
 
     def _reset(self, visit: Visit) -> list[Flow]:
         if not self._area.options.account_password_reset_by_code_enabled:
             return []
-        return [{"id": RESET_BY_CODE, "is_pending": bool(visit.state and visit.state.data.get(RESET_BY_CODE))}]
+        state = visit.state.data.get(RESET_BY_CODE) if visit.state else None
+        is_live = state is not None and self._area.clock().timestamp() <= state["expires_at"]
+        return [{"id": RESET_BY_CODE, "is_pending": is_live}]

@@ -5,7 +5,7 @@ Every way to sign in ends in :meth:`Logins.begin`; nothing else makes a session 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import update
@@ -36,11 +36,13 @@ class Logins:
 
     Args:
         stages: all of them in order.
+        signed_in: called after the transaction in which somebody was signed in.
 
     """
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
+    def __init__(self, stages: Sequence[Stage], signed_in: Callable[[], object] | None = None) -> None:
         self._stages = tuple(stages)
+        self._signed_in = signed_in
         self._by_flow = {stage.flow: stage for stage in stages}
 
     def begin(self, work: Work, account: Account, method: Mapping[str, Any] | None, **facts: Any) -> None:
@@ -103,7 +105,11 @@ class Logins:
             if state is not None:
                 login.stage, login.state = stage.flow, state
                 work.state.pending = login
+                # Who knew the key before must not be able to take the login's last step.
+                work.change_key()
                 return
         work.connection.execute(update(USERS).where(USERS.c.id == account.id).values(last_login=work.now))
         work.sign_in(account, login.methods)
         work.emit("user.logged_in", methods=[step["method"] for step in login.methods])
+        if self._signed_in is not None:
+            work.after(self._signed_in)

@@ -42,7 +42,8 @@ def check_identifier(values: Mapping[str, str], methods: Sequence[str], problems
         text = numbers.clean_phone(text)
         found = numbers.phone_problems(text)
     else:
-        found = []
+        message = "A username holds no null characters."
+        found = [Problem("null_characters_not_allowed", message)] if "\x00" in text else []
     if found:
         problems[name] = found
     return name, text

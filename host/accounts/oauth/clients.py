@@ -11,8 +11,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
 from host.accounts.account import USERS, no_account
-from host.accounts.events import Emit
 from host.accounts.digests import token_digest
+from host.accounts.events import Emit
 from host.accounts.oauth.redirects import redirect_problem
 from host.accounts.oauth.scopes import READ, SCOPES, in_order
 from host.accounts.oauth.tables import CLIENTS, CODES, GRANTS, NAME_LENGTH, TOKENS

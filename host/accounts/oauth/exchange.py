@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from authlib.common.urls import add_params_to_uri
-from authlib.oauth2.rfc6749 import BasicOAuth2Payload, OAuth2Request
 from authlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload, OAuth2Request
 
 # What may stand in an error's description, which repeats some parameters. ``state`` is handed back as it came.
 _PLAIN = re.compile(r"[ !#-\[\]-~]*", re.ASCII)

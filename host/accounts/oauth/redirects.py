@@ -11,6 +11,7 @@ from host.accounts.oauth.tables import URI_LENGTH
 
 _TEXT = re.compile(r"[!$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]+", re.ASCII)
 _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?([/?].*)?", re.ASCII)
+_HOST = re.compile(r"[a-z0-9.:-]+", re.ASCII)
 _LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _LARGEST_PORT: Final = 65_535
 
@@ -31,7 +32,7 @@ def redirect_problem(uri: str, *, public: bool) -> str | None:
     except ValueError:
         return f"'{uri}' is no URI."
     if parts.scheme in {"http", "https"}:
-        if not host or "@" in parts.netloc:
+        if not _HOST.fullmatch(host or "") or "@" in parts.netloc:
             return f"'{uri}' must name a host, and no user."
         good = parts.scheme == "https" or host in _LOCAL_HOSTS
         return None if good else f"'{uri}' must begin with https; http is for 127.0.0.1, [::1] and localhost."

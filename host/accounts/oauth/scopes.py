@@ -16,7 +16,7 @@ SCOPES: Final[Mapping[str, str]] = MappingProxyType(
         READ: "See what you can see.",
         WRITE: "Create, change and delete what you can, other than plugins.",
         PLUGINS: "Install, change and remove plugins, where you can.",
-        STAFF: "Use your rights as a member of the staff. Without this it acts as a plain user.",
+        STAFF: "Use your rights as a member of the staff or superuser. Without this it acts as a plain user.",
     }
 )
 """Every scope, with what it allows in the words of the page that asks for consent."""

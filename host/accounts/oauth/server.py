@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Error
 from authlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
+from sqlalchemy.exc import SQLAlchemyError
 
 from host.accounts.events import Emit
 from host.accounts.oauth.bearers import Bearers
@@ -31,6 +32,12 @@ from host.accounts.oauth.work import ACCESS_PREFIX, REFRESH_PREFIX, Lifetimes, W
 from host.contract.values import User
 from host.storage.engine import Database
 from host.storage.tables import now
+
+_LOG = logging.getLogger("plugyard.oauth")
+
+_FORGET_EVERY = timedelta(hours=1)
+_KEEP = timedelta(days=1)
+"""How long what is over is kept, so that a stolen token that comes back late is still known."""
 
 # Its messages for debugging hold whole tokens.
 logging.getLogger("authlib").setLevel(logging.INFO)
@@ -77,6 +84,7 @@ class OAuth:
         self._emit = emit
         self._lifetimes = lifetimes or Lifetimes()
         self._clock = clock
+        self._next_forgetting = clock()
 
     def ask(self, parameters: Parameters, issuer: str) -> Consent | Answer:
         """Return what to ask the account; an answer where the request is refused.
@@ -110,7 +118,9 @@ class OAuth:
 
     def give_tokens(self, form: Parameters, authorization: str | None) -> Answer:
         """Answer a client that asks for tokens: by a code, by a refresh token, or on its own behalf."""
-        return self._answer(form, authorization, lambda server, request: server.create_token_response(request))
+        given = self._answer(form, authorization, lambda server, request: server.create_token_response(request))
+        self._forget_now_and_then()
+        return given
 
     def revoke(self, form: Parameters, authorization: str | None) -> Answer:
         """Answer a client that ends a token; also a token that nobody knows is well ended."""
@@ -119,6 +129,16 @@ class OAuth:
     def introspect(self, form: Parameters, authorization: str | None) -> Answer:
         """Answer a client that asks what a token is worth."""
         return self._endpoint(Introspection.ENDPOINT_NAME, form, authorization)
+
+    def _forget_now_and_then(self) -> None:
+        moment = self._clock()
+        if moment < self._next_forgetting:
+            return
+        self._next_forgetting = moment + _FORGET_EVERY
+        try:
+            self.clients.forget(moment - _KEEP)
+        except SQLAlchemyError:
+            _LOG.exception("Grants that are over could not be deleted; a later try will.")
 
     def metadata(self, issuer: str) -> dict[str, Any]:
         """Describe the server to clients (RFC 8414)."""
@@ -182,10 +202,7 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # Authlib ships no ty
         client = request.client
         given = request.authorization_code or request.refresh_token
         user = request.user if given is not None else self.work.owner(client)
-        if given is not None:
-            grant_id = given.grant_id
-        else:
-            grant_id = None if user is None else self.work.allow(client, user.id)
+        grant_id = self._grant(client, given, user)
         if user is None or grant_id is None:
             raise InvalidClientError("The client has just been removed, or its owner switched off.")
         self.work.save_tokens(
@@ -196,6 +213,11 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # Authlib ships no ty
             user=user,
             by=request.payload.grant_type,
         )
+
+    def _grant(self, client: KnownClient, given: Any, user: User | None) -> int | None:
+        if given is not None:
+            return int(given.grant_id)
+        return None if user is None else self.work.allow(client, user.id)
 
     def get_token_grant(self, request: Any) -> Any:
         if request.payload.grant_type is None:

@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, Row, insert, select, update
 from sqlalchemy.orm import Session
 
 from host.accounts.account import USERS
-from host.accounts.events import Emit
 from host.accounts.digests import token_digest
+from host.accounts.events import Emit
 from host.accounts.oauth.known import (
     KnownClient,
     KnownCode,

@@ -42,6 +42,12 @@ def find_verified(connection: Connection, number: str) -> Phone | None:
     return next(iter(read_phones(connection, PHONES.c.phone == clean_phone(number), PHONES.c.verified.is_(True))), None)
 
 
+def is_taken(connection: Connection, number: str, *, but: int | None = None) -> bool:
+    """Tell whether an account has proved the number, ``but`` left aside."""
+    owner = find_verified(connection, number)
+    return owner is not None and owner.user_id != but
+
+
 def owner_for_login(connection: Connection, number: str, *, active_only: bool = False) -> int | None:
     """Return the account that somebody means who signs in with a number.
 

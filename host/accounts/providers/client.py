@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from host.accounts.problems import Problem, RefusedValuesError
-from host.accounts.providers.github import GithubProvider
 from host.accounts.providers.identity import Identity
-from host.accounts.providers.oauth2 import OAuth2Provider, Provider
-from host.accounts.providers.openid_connect import OpenIdConnectProvider
 from host.accounts.providers.seen import FirstUse
 from host.accounts.providers.settings import ProviderSettings
 from host.contract.values import Json
 from host.storage.tables import now
+
+if TYPE_CHECKING:
+    from host.accounts.providers.oauth2 import Provider
 
 
 class Providers:
@@ -46,6 +46,10 @@ class Providers:
         """Return every provider, by name."""
         providers = [self._provider(one) for one in self._settings().values()]
         return sorted(providers, key=lambda one: (one.name.casefold(), one.id))
+
+    def with_flow(self, flow: str) -> list[Provider]:
+        """Return the providers with which one can sign in that way, ``provider_redirect`` or ``provider_token``."""
+        return [one for one in self.all() if flow == "provider_redirect" or one.takes_tokens]
 
     def get(self, provider_id: str) -> Provider | None:
         """Return the provider with an id."""
@@ -90,12 +94,19 @@ class Providers:
         return made
 
     def _make(self, settings: ProviderSettings) -> Provider:
+        # Loaded here: most hosts have no providers, and an HTTP client takes long to load.
         match settings.type:
             case "openid_connect":
+                from host.accounts.providers.openid_connect import OpenIdConnectProvider  # noqa: PLC0415 - as said above
+
                 return OpenIdConnectProvider(settings, self._clock, self._first_use)
             case "github":
+                from host.accounts.providers.github import GithubProvider  # noqa: PLC0415 - as said above
+
                 return GithubProvider(settings, self._clock)
             case "oauth2":
+                from host.accounts.providers.oauth2 import OAuth2Provider  # noqa: PLC0415 - as said above
+
                 return OAuth2Provider(settings, self._clock)
 
 

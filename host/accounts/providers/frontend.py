@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 
 from host.accounts.providers.failures import Failure
-
-Process = Literal["login", "connect"]
-
-ERROR_PAGE = "socialaccount_login_error"
-"""Name of the error page among the pages of the web client."""
 
 _PORTS = {"http": 80, "https": 443}
 # Browsers turn other characters of a host into these, each in its own way.

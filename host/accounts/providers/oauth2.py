@@ -15,11 +15,8 @@ from host.accounts.problems import Problem, RefusedValuesError
 from host.accounts.providers.failures import Failure, ProviderError
 from host.accounts.providers.fetching import bound, fetch_object, reaching
 from host.accounts.providers.identity import Identity, identity_of
-from host.accounts.providers.settings import ProviderSettings
+from host.accounts.providers.settings import STATE_LIFE, ProviderSettings
 from host.contract.values import Json
-
-STATE_LIFE = 600
-"""How long somebody may take at the provider, in seconds."""
 
 # The errors of RFC 6749 and OpenID Connect that say something about the person rather than about the two hosts.
 _FAILURES = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from host.accounts.providers.oauth2 import STATE_LIFE
+from host.accounts.providers.settings import STATE_LIFE
 
 MOST = 10
 """The oldest goes where one more begins."""

@@ -20,6 +20,8 @@ from host.accounts.providers.urls import split_address
 
 OPTION = "SOCIALACCOUNT_PROVIDERS"
 WELL_KNOWN = "/.well-known/openid-configuration"
+STATE_LIFE = 600
+"""How long somebody may take at a provider, in seconds."""
 
 Kind = Literal["openid_connect", "github", "oauth2"]
 

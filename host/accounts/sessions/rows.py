@@ -17,10 +17,11 @@ from host.accounts.sessions.table import AGENT_LENGTH, PENDING, SESSIONS
 KEY_LENGTH = 32
 
 _ALPHABET = string.ascii_lowercase + string.digits
+_PLAIN = ("id", "user_id", "password_changed", "methods", "data", "created", "last_seen")
 _PENDING = ("user_id", "stage", "methods", "facts", "state", "started")
 _READ = (
     select(
-        *(SESSIONS.c[name] for name in ("id", "user_id", "password_changed", "methods", "data", "created")),
+        *(SESSIONS.c[name] for name in _PLAIN),
         PENDING.c.session_id,
         *(PENDING.c[name].label(f"pending_{name}") for name in _PENDING),
     )
@@ -29,7 +30,7 @@ _READ = (
         SESSIONS.c.digest == bindparam("digest"), SESSIONS.c.expires > bindparam("now", type_=SESSIONS.c.expires.type)
     )
 )
-_READ_LOCKED = _READ.with_for_update(of=SESSIONS)
+_LOCK = select(SESSIONS.c.id).where(SESSIONS.c.digest == bindparam("digest")).with_for_update()
 
 
 def new_key() -> str:
@@ -39,21 +40,17 @@ def new_key() -> str:
 
 def read(connection: Connection, key: str, now: datetime, *, lock: bool) -> SessionState | None:
     """Return a session that lives, by its key."""
-    row = connection.execute(_READ_LOCKED if lock else _READ, {"digest": token_digest(key), "now": now}).first()
+    digest = token_digest(key)
+    if lock:
+        # First, in a statement of its own: one that has to wait still sees the pending login as it was before.
+        connection.execute(_LOCK, {"digest": digest})
+    row = connection.execute(_READ, {"digest": digest, "now": now}).first()
     if row is None:
         return None
     pending = None
     if row.session_id is not None:
         pending = Pending(**{name: getattr(row, f"pending_{name}") for name in _PENDING})
-    return SessionState(
-        id=row.id,
-        user_id=row.user_id,
-        password_changed=row.password_changed,
-        methods=row.methods,
-        data=row.data,
-        created=row.created,
-        pending=pending,
-    )
+    return SessionState(**{name: getattr(row, name) for name in _PLAIN}, pending=pending)
 
 
 def write(

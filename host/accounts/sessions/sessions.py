@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from host.accounts.account import USERS
 from host.accounts.area import Area
 from host.accounts.digests import token_digest
+from host.accounts.factors.authenticators import AUTHENTICATORS, FactorType
 from host.accounts.login.recency import factors_used
+from host.accounts.problems import Problem, RefusedValuesError
+from host.accounts.refusals import FactorNeededError, SessionGoneError, SignInNeededError
 from host.accounts.sessions.state import Caller
-from host.accounts.sessions.table import SESSIONS
-from host.accounts.sessions.visit import Visit, Work
+from host.accounts.sessions.table import AGENT_LENGTH, SESSIONS
+from host.accounts.sessions.visit import Visit
 from host.contract.values import User
 
+_LOG = logging.getLogger("plugyard.accounts")
+
 _SEEN_EVERY = timedelta(seconds=60)
+_PURGE_EVERY = timedelta(seconds=60)
+_PURGED_AT_ONCE = 10_000
+# A password that was set since then ends the session; both are empty for accounts without one.
+_SAME_PASSWORD: ColumnElement[bool] = or_(
+    SESSIONS.c.password_changed == USERS.c.password_changed,
+    SESSIONS.c.password_changed.is_(None) & USERS.c.password_changed.is_(None),
+)
+# Built once: making a statement costs as much as running it, and this one runs with nearly every request.
 _FIND = (
     select(
         SESSIONS.c.id,
@@ -25,17 +41,15 @@ _FIND = (
         SESSIONS.c.last_seen,
         SESSIONS.c.methods,
         *(USERS.c[name] for name in ("username", "email", "is_staff", "is_superuser")),
+        (USERS.c.is_active & _SAME_PASSWORD).label("lives"),
+        select(AUTHENTICATORS.c.id)
+        .where(AUTHENTICATORS.c.user_id == SESSIONS.c.user_id, AUTHENTICATORS.c.type != FactorType.RECOVERY_CODES.value)
+        .exists()
+        .label("has_factor"),
     )
-    .join(USERS, USERS.c.id == SESSIONS.c.user_id)
+    .outerjoin(USERS, USERS.c.id == SESSIONS.c.user_id)
     .where(
-        SESSIONS.c.digest == bindparam("digest"),
-        SESSIONS.c.expires > bindparam("now", type_=SESSIONS.c.expires.type),
-        USERS.c.is_active.is_(True),
-        # A password that was set since then ends the session; both are empty for accounts without one.
-        or_(
-            SESSIONS.c.password_changed == USERS.c.password_changed,
-            SESSIONS.c.password_changed.is_(None) & USERS.c.password_changed.is_(None),
-        ),
+        SESSIONS.c.digest == bindparam("digest"), SESSIONS.c.expires > bindparam("now", type_=SESSIONS.c.expires.type)
     )
 )
 
@@ -45,6 +59,8 @@ class Sessions:
 
     def __init__(self, area: Area) -> None:
         self._area = area
+        self._lock = threading.Lock()
+        self._next_purge = area.clock()
 
     def visit(self, caller: Caller) -> Visit:
         """Open a request's view of its session.
@@ -53,33 +69,42 @@ class Sessions:
             SessionGoneError: an app names a session that is over.
 
         """
-        return Visit(self._area, caller)
+        if not caller.key:
+            # Who comes without a session can have one made; those sessions must go even if nobody ever signs in.
+            self.purge_now_and_then()
+        visit = Visit(self._area, caller)
+        state = visit.state
+        if visit.account is not None and state is not None and state.id is not None and state.last_seen is not None:
+            self._note_activity(state.id, state.last_seen)
+        return visit
 
-    def find(self, key: str) -> tuple[User, bool] | None:
-        """Return who is signed in, and whether by a second factor; ``None`` where the session is over."""
-        area, moment = self._area, self._area.clock()
-        with area.database.read() as connection:
-            row = connection.execute(_FIND, {"digest": token_digest(key), "now": moment}).first()
-        if row is None:
+    def user_of(self, key: str) -> User | None:
+        """Return who is signed in; ``None`` while nobody is, as in a login that has more stages to pass.
+
+        Raises:
+            SessionGoneError: the session is unknown or over.
+            FactorNeededError: everybody has to use a second factor, and this session was begun without one.
+
+        """
+        with self._area.database.read() as connection:
+            row = connection.execute(_FIND, {"digest": token_digest(key), "now": self._area.clock()}).first()
+        if row is None or (row.user_id is not None and not row.lives):
+            raise SessionGoneError
+        if row.user_id is None:
             return None
-        if area.options.usersessions_track_activity and moment - row.last_seen >= _SEEN_EVERY:
-            self._note_activity(row.id, moment)
-        user = User(
+        self._note_activity(row.id, row.last_seen)
+        if self._area.options.login_enforce_mfa and not (row.has_factor and factors_used(row.methods)):
+            raise FactorNeededError
+        return User(
             id=row.user_id,
             username=row.username,
             email=row.email,
             is_staff=row.is_staff,
             is_superuser=row.is_superuser,
         )
-        return user, factors_used(row.methods)
-
-    def user_of(self, key: str) -> User | None:
-        """Return who is signed in; ``None`` where the session is over."""
-        found = self.find(key)
-        return found[0] if found else None
 
     def list(self, visit: Visit) -> list[Mapping[str, Any]]:
-        """List the sessions of the account that is signed in, in the shape of the interface; dead ones are removed.
+        """List the living sessions of the account that is signed in, in the shape of the interface.
 
         Raises:
             SignInNeededError: nobody is signed in.
@@ -87,31 +112,37 @@ class Sessions:
         """
         user_id = visit.signed_in.id
         current = visit.state.id if visit.state else None
-        with self._area.database.write() as session:
-            self.purge(session.connection())
-            mine = select(SESSIONS).where(SESSIONS.c.user_id == user_id).order_by(SESSIONS.c.id)
-            return [self._show(row, current) for row in session.connection().execute(mine)]
+        living = (SESSIONS.c.user_id == user_id) & (SESSIONS.c.expires > self._area.clock()) & _SAME_PASSWORD
+        mine = select(SESSIONS).join(USERS, USERS.c.id == SESSIONS.c.user_id).where(living).order_by(SESSIONS.c.id)
+        with self._area.database.read() as connection:
+            return [self._show(row, current) for row in connection.execute(mine)]
 
     def end(self, visit: Visit, session_ids: Collection[int]) -> None:
         """End some sessions of the account that is signed in; its own one, too, where it is among them.
 
         Raises:
             SignInNeededError: nobody is signed in.
-            KeyError: one of them is no session of the account; then none is ended.
+            RefusedValuesError: one of them is no session of the account; then none is ended.
 
         """
-        with visit.work() as work:
-            user_id = visit.signed_in.id
-            mine = select(SESSIONS.c.id).where(SESSIONS.c.user_id == user_id)
-            unknown = set(session_ids) - set(work.connection.execute(mine).scalars())
+        user_id, own = visit.signed_in.id, visit.state.id if visit.state else None
+        # Not as work on the own session: two sessions that end each other would wait for each other.
+        mine = select(SESSIONS.c.id).where(SESSIONS.c.user_id == user_id).order_by(SESSIONS.c.id).with_for_update()
+        with self._area.database.write() as session:
+            connection = session.connection()
+            known = set(connection.execute(mine).scalars())
+            if own not in known:
+                visit.forget()
+                raise SignInNeededError
+            unknown = set(session_ids) - known
             if unknown:
-                raise KeyError(min(unknown))
-            own = work.state.id
-            others = [session_id for session_id in set(session_ids) if session_id != own]
-            work.connection.execute(delete(SESSIONS).where(SESSIONS.c.id.in_(others)))
-            work.emit("user.session_ended", sessions=sorted(set(session_ids)))
-            if own in session_ids:
-                work.forget()
+                message = f"You have no session {min(unknown)}. Choose some of the list."
+                raise RefusedValuesError({"sessions": [Problem("invalid_choice", message)]})
+            connection.execute(delete(SESSIONS).where(SESSIONS.c.id.in_(session_ids)))
+            where = {"address": visit.caller.address, "user_agent": visit.caller.user_agent[:AGENT_LENGTH]}
+            self._area.emit(session, "user.session_ended", {**where, "sessions": sorted(set(session_ids))}, user_id)
+        if own in session_ids:
+            visit.forget()
 
     def sign_out(self, visit: Visit) -> None:
         """End the session and whatever login is under way in it."""
@@ -122,9 +153,25 @@ class Sessions:
                 work.emit("user.logged_out")
             work.forget()
 
-    def purge(self, connection: Connection) -> None:
-        """Delete the sessions that are over."""
-        connection.execute(delete(SESSIONS).where(SESSIONS.c.expires <= self._area.clock()))
+    def purge(self) -> int:
+        """Delete sessions that are over, and return how many; done by itself now and then."""
+        old = select(SESSIONS.c.id).where(SESSIONS.c.expires <= self._area.clock()).limit(_PURGED_AT_ONCE)
+        with self._area.database.write() as session:
+            statement = delete(SESSIONS).where(SESSIONS.c.id.in_(old.with_for_update(skip_locked=True)))
+            return session.connection().execute(statement).rowcount
+
+    def purge_now_and_then(self) -> None:
+        """Do so, unless it was done a short while ago."""
+        moment = self._area.clock()
+        with self._lock:
+            if moment < self._next_purge:
+                return
+            self._next_purge = moment + _PURGE_EVERY
+        try:
+            while self.purge() == _PURGED_AT_ONCE:
+                pass
+        except SQLAlchemyError:
+            _LOG.exception("Sessions that are over could not be deleted; a later try will.")
 
     def _show(self, row: Any, current: int | None) -> Mapping[str, Any]:
         shown = {
@@ -138,14 +185,15 @@ class Sessions:
             shown["last_seen_at"] = row.last_seen.timestamp()
         return shown
 
-    def _note_activity(self, session_id: int, moment: datetime) -> None:
-        with self._area.database.write() as session:
-            statement = update(SESSIONS).where(SESSIONS.c.id == session_id).values(last_seen=moment)
-            session.connection().execute(statement)
-
-
-def end_others(work: Work, user_id: int) -> None:
-    """End all sessions of an account but the one that is at work."""
-    mine = SESSIONS.c.user_id == user_id
-    own = work.visit.state.id if work.visit.state else None
-    work.connection.execute(delete(SESSIONS).where(mine, SESSIONS.c.id != (own or 0)))
+    def _note_activity(self, session_id: int, last_seen: datetime) -> None:
+        moment = self._area.clock()
+        due = moment - _SEEN_EVERY
+        if last_seen > due or not self._area.options.usersessions_track_activity:
+            return
+        # Compared with what is stored by now: of requests at the same time, one notes it.
+        mine = (SESSIONS.c.id == session_id) & (SESSIONS.c.last_seen <= due)
+        try:
+            with self._area.database.write() as session:
+                session.connection().execute(update(SESSIONS).where(mine).values(last_seen=moment))
+        except SQLAlchemyError:
+            _LOG.exception("The last use of session %s could not be written; its next use will be.", session_id)

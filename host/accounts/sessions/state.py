@@ -27,7 +27,9 @@ class Caller:
     address: str = ""
     user_agent: str = ""
     origin: str = ""
-    """Scheme and host under which the host was asked."""
+    """Scheme and host under which the host was asked; whoever asks can claim any."""
+    mail_origin: str = ""
+    """Scheme and host that links in mails may have: never what a stranger claims."""
     trust: str = field(default="", repr=False)
     """The cookie that trusts this browser."""
 
@@ -60,3 +62,5 @@ class SessionState:
     data: dict[str, Any] = field(default_factory=dict, repr=False)
     pending: Pending | None = None
     created: datetime | None = None
+    last_seen: datetime | None = None
+    """When its last use was noted, which is not done with every request."""

@@ -17,6 +17,8 @@ from host.accounts.refusals import SessionGoneError, SignInNeededError
 from host.accounts.sessions import rows
 from host.accounts.sessions.state import Caller, Client, Pending, SessionState
 
+_ANONYMOUS_LIFE = timedelta(hours=2)
+
 
 class Visit:
     """A request's view of its session.
@@ -58,6 +60,11 @@ class Visit:
         if self.account is None:
             raise SignInNeededError
         return self.account
+
+    def forget(self) -> None:
+        """Note that the session was ended outside of this visit's own transactions."""
+        self.state = self.account = None
+        self.is_over = True
 
     @contextmanager
     def work(self) -> Iterator[Work]:
@@ -168,6 +175,11 @@ class Work:
         self.state.password_changed = account.password_changed if account else None
         self._new_key = rows.new_key()
 
+    def change_key(self) -> None:
+        """Give a browser's session another key: somebody may have put the one before into the browser."""
+        if self.caller.client is Client.BROWSER:
+            self._new_key = rows.new_key()
+
     def forget(self) -> None:
         """End the session and everything that is under way in it."""
         self.visit.state = None
@@ -201,8 +213,20 @@ class Work:
             return
         if state.id is None and self._new_key is None:
             self._new_key = rows.new_key()
-        expires = self.now + timedelta(seconds=self.area.options.session_cookie_age)
-        rows.write(self.connection, state, visit.caller, key=self._new_key, now=self.now, expires=expires)
+        rows.write(self.connection, state, visit.caller, key=self._new_key, now=self.now, expires=self._expires(state))
+
+    def _expires(self, state: SessionState) -> datetime:
+        longest = timedelta(seconds=self.area.options.session_cookie_age)
+        if state.user_id is None and state.pending is None:
+            # Anybody can have any number of these made; what they hold is good for some minutes.
+            longest = min(longest, self._anonymous_life)
+        return self.now + longest
+
+    @property
+    def _anonymous_life(self) -> timedelta:
+        options = self.area.options
+        timeouts = (options.account_login_timeout, options.account_password_reset_by_code_timeout)
+        return max(_ANONYMOUS_LIFE, *(timedelta(seconds=2 * timeout) for timeout in timeouts))
 
     def done(self) -> None:
         """Do what waited for the end of the transaction."""
