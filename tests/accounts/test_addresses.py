@@ -46,3 +46,20 @@ def test_an_address_fits_its_column():
 def test_addresses_are_kept_in_lower_case():
     """Case and blanks around do not make another address."""
     assert clean_email(" Ada@Example.ORG ") == "ada@example.org"
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        pytest.param("\uff21\uff24\uff21\uff20example.org", "ada@example.org", id="full width"),
+        pytest.param("\u212aate@example.org", "kate@example.org", id="kelvin sign"),
+        pytest.param("o\ufb03ce@example.org", "office@example.org", id="ligature"),
+        pytest.param("x@BU\u0308CHER.example", "x@bücher.example", id="combining mark"),
+        pytest.param("x@STRASSE.example", "x@strasse.example", id="no folding"),
+        pytest.param("x@stra\u00dfe.example", "x@stra\u00dfe.example", id="sharp s is another domain"),
+    ],
+)
+def test_addresses_that_look_alike_are_one(typed: str, kept: str):
+    """One Unicode form is kept, and cleaning it again changes nothing."""
+    assert clean_email(typed) == clean_email(clean_email(typed)) == kept
+    assert email_problems(kept) == []

@@ -237,11 +237,11 @@ def test_old_counts_are_deleted(database: Database, moment: Moment):
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["new bucket", "bucket in use"])
-def test_many_at_once_are_admitted_exactly_as_often(database: Database, database_url: str, open_database, old):
+def test_many_at_once_are_admitted_exactly_as_often(database: Database, tables_url: str, open_database, old):
     """Threads of two processes share one count: 32 tries of 7 give 7, and all of them are stored."""
     one, other = (
         Limits(each, {"login_failed": "7/h/ip,7/h/key"}, secret="secret")
-        for each in (database, open_database(database_url))
+        for each in (database, open_database(tables_url))
     )
     if old:
         one.consume("login_failed", address=_HERE, key="ada")
@@ -273,3 +273,25 @@ def test_crossing_counts_do_not_wait_for_each_other(database: Database):
         list(pool.map(work, people))
 
     assert list(_stored(database).values()) == [8, 8, 8, 8]
+
+
+def test_what_is_counted_within_a_transaction_goes_with_it(sqlite_database, limits_with):
+    """What is committed counts like any other; what is rolled back does not."""
+    limits = limits_with(confirm_email="1/180s/key")
+
+    def count(*, fail: bool) -> None:
+        with sqlite_database.write() as session:
+            limits.consume_within(session.connection(), "confirm_email", address=_HERE, key="a@example.org")
+            if fail:
+                raise LookupError
+
+    with pytest.raises(LookupError):
+        count(fail=True)
+    assert limits.is_open("confirm_email", address=_HERE, key="A@example.org")
+    count(fail=False)
+
+    assert not _is_admitted(limits, "confirm_email", address=_HERE, key="a@example.org")
+    with pytest.raises(TooManyError):
+        count(fail=False)
+    assert _is_admitted(limits, "confirm_email", address=_HERE, key="b@example.org")
+    assert sum(_stored(sqlite_database).values()) == 2

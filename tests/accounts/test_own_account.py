@@ -15,7 +15,6 @@ from host.accounts.problems import RefusedValuesError
 from host.accounts.rights import Rights
 from host.accounts.roles import Permissions
 from host.accounts.users import Users
-from host.errors import NotFoundError
 from host.storage.engine import Database
 
 EMPTY_PROFILE = {
@@ -72,6 +71,26 @@ def test_me_has_the_shape_of_the_interface(own: OwnAccount, users: Users, groups
     assert more["roles"]["stock"] is None
     assert more["permissions"] == {"part": ["view"]}
     assert own.roles(ada.id)["permissions"] == {"part": ["view"]}
+
+
+def test_me_is_one_query_with_all_groups_by_name(
+    own: OwnAccount, users: Users, groups: Groups, new_user: Callable[..., Account], statements
+):
+    """However many groups there are, each account gets its own and nobody else's."""
+    ada, bob = new_user("ada"), new_user("bob")
+    workshop, office, foreign = (groups.create(name) for name in ("Workshop", "Office", "Foreign"))
+    users.change(ada.id, {"group_ids": [workshop.pk, office.pk]})
+    users.change_profile(ada.id, {"location": "Lab", "primary_group": workshop.pk})
+
+    with statements() as seen:
+        shown = own.me(ada.id)
+
+    assert len(seen) == 1, seen
+    assert [group["name"] for group in shown["groups"]] == ["Office", "Workshop"]
+    assert shown["profile"] == {**EMPTY_PROFILE, "location": "Lab", "primary_group": workshop.pk}
+    assert own.me(bob.id)["groups"] == []
+    assert groups.member_ids(workshop.pk) == groups.member_ids(office.pk) == [ada.id]
+    assert groups.member_ids(foreign.pk) == []
 
 
 def test_people_change_themselves(own: OwnAccount, ada: Account):
@@ -196,25 +215,6 @@ def test_accounts_are_found_by_address(directory: Directory, ada: Account, new_u
 
     assert directory.by_email(" ADA@example.org") == [ada]
     assert directory.by_email("") == []
-
-
-def test_accounts_and_groups_are_owners(directory: Directory, users: Users, groups: Groups, ada: Account, new_user):
-    """Each has a number of its own; accounts that are off are left out."""
-    users.change_own(ada.id, {"first_name": "Ada", "last_name": "King"})
-    group = groups.create("Workshop")
-    users.deactivate(new_user("bob").id)
-
-    owners = directory.owners()
-
-    assert [(owner.owner_model, owner.owner_id, owner.label) for owner in owners] == [
-        ("user", ada.id, "ada (Ada King)"),
-        ("group", group.pk, "Workshop"),
-    ]
-    assert len({owner.pk for owner in owners}) == 2
-    assert [directory.owner(owner.pk) for owner in owners] == list(owners)
-    assert [owner.name for owner in directory.owners(search="king")] == ["ada"]
-    with pytest.raises(NotFoundError):
-        directory.owner(10_000)
 
 
 def test_active_superusers_are_found(directory: Directory, ada: Account, new_user):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from host.storage.engine import Database
 
 NUMBER = "+441632960123"
 OTHER = "+441632960124"
+FULL_WIDTH = "".join(chr(ord(digit) + 0xFEE0) for digit in "441632960123")
 
 
 @pytest.fixture
@@ -24,12 +26,12 @@ def lite(sqlite_database: Database, passwords) -> Users:
     return Users(sqlite_database, passwords)
 
 
-def do(database: Database, function: Callable, *arguments, **named):
+def do(database: Database, function: Callable[..., Any], *arguments, **named):
     with database.write() as session:
         return function(session.connection(), *arguments, **named)
 
 
-def stored(database: Database, user_id: int) -> list[dict[str, object]]:
+def stored(database: Database, user_id: int) -> list[dict[str, Any]]:
     with database.read() as connection:
         return [one.show() for one in numbers.list_of(connection, user_id)]
 
@@ -47,7 +49,7 @@ def test_numbers_in_the_international_form_are_accepted(number):
     "number",
     [
         *("441632960123", "+0441632960", "+12345", "+1234567890123456", "+44 1632 960123", "+44-1632-960123"),
-        *("+４４１６３２９６０１２３", "+44163296012x", "++441632960123", "+441632960123\n+1", "tel:+441632960123"),
+        *(f"+{FULL_WIDTH}", "+44163296012x", "++441632960123", "+441632960123\n+1", "tel:+441632960123"),
     ],
 )
 def test_everything_else_is_refused(sqlite_database, lite, number):
@@ -154,12 +156,12 @@ def test_whose_a_number_is(sqlite_database, lite, claims, any_owner, active_owne
     assert (owner is not None) is ("verified" in " ".join(claims.values()))
 
 
-def test_the_number_goes_with_the_account(database, users):
-    account = users.create({"username": "ada"})
-    do(database, numbers.mark_verified, account.id, NUMBER)
+def test_the_number_goes_with_the_account(sqlite_database, lite):
+    account = lite.create({"username": "ada"})
+    do(sqlite_database, numbers.mark_verified, account.id, NUMBER)
 
-    users.delete(account.id)
+    lite.delete(account.id)
 
-    assert stored(database, account.id) == []
+    assert stored(sqlite_database, account.id) == []
     with pytest.raises(NotFoundError):
-        do(database, numbers.set_phone, account.id, NUMBER)
+        do(sqlite_database, numbers.set_phone, account.id, NUMBER)

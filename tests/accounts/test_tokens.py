@@ -83,7 +83,6 @@ def test_tokens_of_others_are_for_superusers(tokens: Tokens, ada: User, boss: Us
         tokens.get(record.id, by=ada)
     with pytest.raises(NotFoundError):
         tokens.revoke(record.id, by=ada)
-    assert tokens.list(by=ada, all_users=True) == ([], 0)
     _, made = tokens.issue(ada.id, by=boss)
     assert tokens.revoke(made.id, by=boss).revoked
 
@@ -107,27 +106,29 @@ def test_a_revoked_token_keeps_its_record(tokens: Tokens, ada: User):
     assert tokens.get(record.id, by=ada) == revoked
 
 
-def test_tokens_are_listed(tokens: Tokens, ada: User, boss: User):
-    """Filters, search, order and pages work together; the total counts all that fit."""
-    for name in ("beta", "alpha", "gamma_100%"):
-        tokens.issue(ada.id, name)
-    _, hers = tokens.issue(boss.id, "boss")
-    tokens.revoke(hers.id, by=boss)
+def test_a_token_is_found_by_its_text(tokens: Tokens, ada: User):
+    """Also when it can no longer be used; other texts belong to none."""
+    text, record = tokens.issue(ada.id)
+    tokens.revoke(record.id, by=ada)
 
-    def names(**query: object) -> list[str]:
-        return [record.name for record in tokens.list(**{"by": ada, **query})[0]]  # type: ignore[arg-type]
+    assert tokens.id_of(text) == record.id
+    assert [
+        tokens.id_of(other) for other in ("", text[:-1], text.replace("ply", "PLY"), f"ply-{'0' * 40}-20300101")
+    ] == [None] * 4
 
-    assert names() == ["gamma_100%", "alpha", "beta"]
-    assert names(ordering="name") == ["alpha", "beta", "gamma_100%"]
-    assert names(ordering="-name,nonsense") == ["gamma_100%", "beta", "alpha"]
-    assert names(search="ALPH") == ["alpha"]
-    assert names(search="0%") == ["gamma_100%"]
-    assert names(search="a_p") == []
-    assert names(by=boss) == ["boss"]
-    assert set(names(by=boss, all_users=True)) == {"alpha", "beta", "gamma_100%", "boss"}
-    assert names(by=boss, all_users=True, revoked=True) == ["boss"]
-    assert names(by=boss, all_users=True, user=ada.id, revoked=False, ordering="name", limit=1, offset=1) == ["beta"]
-    assert tokens.list(by=ada, limit=1)[1] == 3
+
+def test_the_clock_decides(database: Database, ada: User):
+    """Making a token and telling whether it is active go by the same clock."""
+    moment = [now()]
+    tokens = Tokens(database, clock=lambda: moment[0])
+    _, record = tokens.issue(ada.id)
+
+    moment[0] += timedelta(days=365)
+    on_the_last_day = tokens.get(record.id, by=ada).active
+    moment[0] += timedelta(days=1)
+
+    assert (on_the_last_day, tokens.get(record.id, by=ada).active) == (True, False)
+    assert record.expiry == record.created.date() + timedelta(days=365)
 
 
 def test_old_records_are_forgotten(tokens: Tokens, database: Database, ada: User):
@@ -142,16 +143,18 @@ def test_old_records_are_forgotten(tokens: Tokens, database: Database, ada: User
         connection.execute(update(TOKENS).where(TOKENS.c.id == ids[1]).values(revoked=True))
 
     assert tokens.forget(today - timedelta(days=90)) == 2
-    assert [record.name for record in tokens.list(by=ada)[0]] == ["usable"]
+    with database.read() as connection:
+        assert list(connection.execute(select(TOKENS.c.name)).scalars()) == ["usable"]
 
 
 def test_tokens_go_with_their_account(tokens: Tokens, users: Users, ada: User, boss: User):
     """Deleting an account deletes its tokens."""
-    tokens.issue(ada.id)
+    _, record = tokens.issue(ada.id)
 
     users.delete(ada.id)
 
-    assert tokens.list(by=boss, all_users=True) == ([], 0)
+    with pytest.raises(NotFoundError):
+        tokens.get(record.id, by=boss)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from api.context import Context, Options
 from host.accounts.authenticate import Authenticate
 from host.accounts.directory import Directory
 from host.accounts.groups import Groups
+from host.accounts.oauth.bearers import Bearer
 from host.accounts.own_account import OwnAccount
 from host.accounts.rights import Rights
 from host.accounts.sightings import Sightings
@@ -37,6 +38,36 @@ ENDPOINTS = [
     *rulesets.ENDPOINTS,
     *owners.ENDPOINTS,
 ]
+U = "/api/user/"
+# Path → method → status for: user, staff, superuser. Anonymous callers always get 401, other methods are 405.
+RIGHTS: dict[str, dict[str, tuple[int, int, int]]] = {
+    f"{U}me/": {"GET": (200, 200, 200), "PUT": (400, 400, 400), "PATCH": (200, 200, 200)},
+    f"{U}me/profile/": {"GET": (200, 200, 200), "PUT": (200, 200, 200), "PATCH": (200, 200, 200)},
+    f"{U}me/roles/": {"GET": (200, 200, 200)},
+    f"{U}me/token/": {"GET": (200, 200, 200)},
+    f"{U}token/": {"GET": (200, 200, 200)},
+    f"{U}tokens/": {"GET": (200, 200, 200), "POST": (201, 201, 201)},
+    f"{U}tokens/{{id:int}}/": {"GET": (404, 404, 404), "DELETE": (404, 404, 404)},
+    U: {"GET": (200, 200, 200), "POST": (403, 403, 400)},
+    f"{U}{{id:int}}/": {
+        "GET": (404, 404, 404),
+        "PUT": (403, 403, 400),
+        "PATCH": (403, 403, 404),
+        "DELETE": (403, 403, 404),
+    },
+    f"{U}{{id:int}}/set-password/": {"PUT": (403, 403, 400), "PATCH": (403, 403, 400)},
+    f"{U}group/": {"GET": (200, 200, 200), "POST": (403, 403, 400)},
+    f"{U}group/{{id:int}}/": {
+        "GET": (404, 404, 404),
+        "PUT": (403, 403, 400),
+        "PATCH": (403, 403, 404),
+        "DELETE": (403, 403, 404),
+    },
+    f"{U}ruleset/": {"GET": (200, 200, 200)},
+    f"{U}ruleset/{{id:int}}/": {"GET": (404, 404, 404), "PUT": (403, 403, 404), "PATCH": (403, 403, 404)},
+    f"{U}owner/": {"GET": (200, 200, 200)},
+    f"{U}owner/{{id:int}}/": {"GET": (404, 404, 404)},
+}
 
 
 class AccountsService:
@@ -45,6 +76,7 @@ class AccountsService:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.events: list[tuple[str, dict[str, Any], int | None]] = []
+        self.reports: list[tuple[str, str, str]] = []
         passwords = CountedPasswords()
         self.users = Users(database, passwords, emit=self._emit)
         self.groups = Groups(database, emit=self._emit)
@@ -65,9 +97,14 @@ class AccountsService:
 
     def client(self, caller: str) -> TestClient:
         """Return a client: ``anonymous``, ``user``, ``staff`` or ``superuser``."""
-        client = TestClient(self._app, raise_server_exceptions=False)
         if caller != "anonymous":
-            client.headers["Authorization"] = f"Token {self.token[caller]}"
+            return self.client_with(self.token[caller])
+        return TestClient(self._app, raise_server_exceptions=False)
+
+    def client_with(self, token: str) -> TestClient:
+        """Return a client of whoever has this token."""
+        client = TestClient(self._app, raise_server_exceptions=False)
+        client.headers["Authorization"] = f"Token {token}"
         return client
 
     def rows(self, table: str, *columns: str, **where: Any) -> list[Any]:
@@ -84,8 +121,13 @@ class AccountsService:
         """Return what one row holds in a column; ``None`` also where there is no such row."""
         return next(iter(self.rows(table, column, id=key)), None)
 
-    def _emit(self, _session: Session, name: str, data: Mapping[str, Any], user_id: int | None = None) -> None:
+    def _emit(self, session: Session, name: str, data: Mapping[str, Any], user_id: int | None = None) -> None:
+        assert session.in_transaction()
         self.events.append((name, dict(data), user_id))
+
+    def _lent(self, text: str) -> Bearer:
+        # The text names the scopes that a superuser has lent.
+        return Bearer(user=self.users.get(self.pk["superuser"]).as_user(), scopes=frozenset(text.split("+")))
 
     def _context(self) -> Context:
         host: Any = SimpleNamespace(
@@ -103,8 +145,8 @@ class AccountsService:
             rows=Rows(self.database),
             authentication=Authentication(
                 by_token=lambda text: self.authenticate.by_token(text).user,
-                by_password=lambda name, password: self.authenticate.by_password(name, password).user,
-                by_bearer=lambda _text: self.users.get(self.pk["superuser"]).as_user(),
+                by_password=lambda name, password, _address: self.authenticate.by_password(name, password).user,
+                by_bearer=self._lent,
             ),
-            report=lambda _path, _message, traceback: print(traceback),
+            report=lambda *report: self.reports.append(report),
         )

@@ -19,7 +19,9 @@ from host.contract.values import User
 from host.errors import NotSignedInError
 from host.storage.engine import Database
 from host.storage.rows import Rows
+from host.storage.tables import METADATA
 from tests.api import demo
+from tests.api.accounts_service import AccountsService
 from tests.api.service import Service, running_service
 
 USERS = {
@@ -38,7 +40,7 @@ def by_token(text: str) -> User:
         raise NotSignedInError("Invalid token.") from None
 
 
-def by_password(name: str, password: str) -> User:
+def by_password(name: str, password: str, _address: str) -> User:
     """Accept the password ``pass:word`` of everyone."""
     if name not in USERS or password != "pass:word":
         raise NotSignedInError("Invalid username/password.")
@@ -154,3 +156,30 @@ def fresh_service(tmp_path: Path) -> Iterator[Service]:
     links.mkdir()
     with running_service(tmp_path / "home", find_links=str(links), index_url=links.as_uri()) as running:
         yield running
+
+
+@pytest.fixture
+def accounts(sqlite_url: str) -> Iterator[AccountsService]:
+    """The accounts' endpoints, with accounts of every kind."""
+    yield from _accounts_at(sqlite_url)
+
+
+@pytest.fixture(scope="module")
+def shared_accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AccountsService]:
+    """The same, shared by the tests of a module that change nothing."""
+    yield from _accounts_at(f"sqlite:///{tmp_path_factory.mktemp('accounts') / 'plugyard.db'}")
+
+
+@pytest.fixture
+def accounts_on_both(tables_url: str) -> Iterator[AccountsService]:
+    """The same, on a database of each kind in turn."""
+    yield from _accounts_at(tables_url)
+
+
+def _accounts_at(url: str) -> Iterator[AccountsService]:
+    database = Database(url)
+    METADATA.create_all(database.engine)
+    service = AccountsService(database)
+    yield service
+    database.close()
+    assert not service.reports

@@ -17,6 +17,8 @@ FLAGS = {
     "staff": {"is_staff": True},
     "superuser": {"is_staff": True, "is_superuser": True},
 }
+# Looking into the plugins that come with the host takes a second; all hosts of a run find the same.
+_MANIFESTS: dict[str, bytes] = {}
 
 
 class Service:
@@ -48,8 +50,16 @@ def running_service(home: Path, **settings: str) -> Iterator[Service]:
         "PLUGYARD_HOME": str(home),
         "PLUGYARD_PLUGINS_FILE": str(home / "plugins.txt"),
         "PLUGYARD_SAMPLE_PLUGINS": "true",
+        # Cheap hashes: the cost of good ones is no subject here.
+        "PLUGYARD_ACCOUNT_PASSWORD_TIME_COST": "1",
+        "PLUGYARD_ACCOUNT_PASSWORD_MEMORY_KIB": "32",
         **{f"PLUGYARD_{name.upper()}": value for name, value in settings.items()},
     }
     host = Host(Config.load(environment))
+    manifests = home / "manifests"
+    for name, content in _MANIFESTS.items():
+        manifests.mkdir(exist_ok=True)
+        (manifests / name).write_bytes(content)
     with TestClient(create_app(host), raise_server_exceptions=False) as client:
+        _MANIFESTS.update({file.name: file.read_bytes() for file in manifests.iterdir()})
         yield Service(host, client)

@@ -8,10 +8,12 @@ from sqlalchemy import event, insert
 from tests.api import demo
 
 
-@pytest.fixture
-def demo_url(database_url):
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def demo_url(request):
     """Every test runs on each kind of database."""
-    return database_url
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_with")(demo.METADATA)
+    return request.getfixturevalue("sqlite_url")
 
 
 @pytest.fixture(autouse=True)

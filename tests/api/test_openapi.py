@@ -23,7 +23,13 @@ def test_the_document_names_every_operation(document):
     assert set(document["paths"]["/api/shelf/{id}/"]) == {"get", "patch", "put", "delete", "parameters"}
     ids = re.findall(r'"operationId": ?"([^"]+)"', json.dumps(document))
     assert len(ids) == len(set(ids))
-    assert set(document["components"]["securitySchemes"]) == {"basicAuth", "tokenAuth", "cookieAuth"}
+    assert set(document["components"]["securitySchemes"]) == {
+        "basicAuth",
+        "tokenAuth",
+        "cookieAuth",
+        "sessionAuth",
+        "oauth2",
+    }
     for pointer in set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document))):
         assert pointer in document["components"]["schemas"]
 

@@ -14,9 +14,9 @@ from tests.auth.server import AuthServer, Mailbox, running_mail_server, running_
 ServerWith = Callable[..., AuthServer]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def smtp() -> Iterator[tuple[str, Mailbox]]:
-    """A mail server; every test uses addresses of its own."""
+    """A mail server for the tests of a module, each of which uses addresses of its own."""
     with running_mail_server() as running:
         yield running
 

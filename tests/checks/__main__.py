@@ -6,10 +6,16 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from tests.checks import completeness, links, reference, words
+from tests.checks import completeness, links, reference, sign_in_operations, words
 from tests.checks.problems import Problem
 
-CHECKS: tuple[Callable[[], Iterator[Problem]], ...] = (reference.check, completeness.check, links.check, words.check)
+CHECKS: tuple[Callable[[], Iterator[Problem]], ...] = (
+    reference.check,
+    completeness.check,
+    sign_in_operations.check,
+    links.check,
+    words.check,
+)
 
 
 def main() -> int:

@@ -6,27 +6,35 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import host
+from host.accounts.rates import DEFAULTS
 from host.cli.main import app
-from host.config import PREFIX, Config
+from host.config import FILE_VARIABLE, PREFIX, Config
 from host.plugins.specs import specs
 from tests.checks import docstrings, hooks_page, names_page
 from tests.checks.commands import commands_of
 from tests.checks.markdown import Page
-from tests.checks.problems import DOCS, ROOT, Problem
+from tests.checks.problems import DOCS, ROOT, Problem, pages
 
 _REFERENCE = DOCS / "reference"
 _HELP_COMMAND = "plugyard --help"
+_VARIABLE = re.compile(rf"\b{PREFIX}[A-Z_]+[A-Z]\b")
+_SETTINGS = frozenset(f"{PREFIX}{name.upper()}" for name in Config.model_fields)
+_OTHER_VARIABLES = frozenset({FILE_VARIABLE, f"{PREFIX}PASSWORD"})
 
 
 def check() -> Iterator[Problem]:
-    """Find what is not documented."""
+    """Find what is not documented, and settings that do not exist."""
     yield from _hooks()
     yield from _names()
-    yield from _mentioned("settings.md", [f"{PREFIX}{name.upper()}" for name in Config.model_fields])
+    yield from _mentioned("settings.md", sorted(_SETTINGS))
+    yield from _rates()
+    for path in pages():
+        yield from _unknown_settings(Page.read(path))
     yield from _mentioned("cli.md", [" ".join(["plugyard", *path]) for path in commands_of(app)])
     yield from _help()
 
@@ -56,6 +64,24 @@ def _mentioned(page: str, names: list[str]) -> Iterator[Problem]:
     for name in names:
         if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text):
             yield Problem(path, 0, f"{name} is not mentioned.")
+
+
+def _rates() -> Iterator[Problem]:
+    path = DOCS / "how-to" / "configure-sign-in.md"
+    text = path.read_text("utf-8") if path.exists() else ""
+    for action, rates in DEFAULTS.items():
+        if f"| `{action}` | `{rates}` |" not in text:
+            yield Problem(path, 0, f"no row says that the rate limit {action} is {rates}.")
+
+
+def _unknown_settings(page: Page) -> Iterator[Problem]:
+    for number, line in enumerate(page.text.splitlines(), start=1):
+        for name in sorted(set(_VARIABLE.findall(line)) - _SETTINGS - _OTHER_VARIABLES):
+            yield Problem(page.path, number, f"there is no setting {name}.")
+    for block in page.blocks():
+        if block.language == "toml" and block.title in {"", "plugyard.toml"}:
+            for name in sorted(set(tomllib.loads(block.text)) - set(Config.model_fields)):
+                yield Problem(page.path, block.line, f"there is no setting {name}.")
 
 
 def _help() -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.errors import RULES
-from tests.checks import links, problems, reference, words
+from tests.checks import completeness, links, problems, reference, sign_in_operations, words
 from tests.checks.__main__ import CHECKS
 from tests.checks.docstrings import markdown, sections
 from tests.checks.problems import DOCS, Problem
@@ -96,3 +96,31 @@ def test_the_documentation_of_a_hook_has_sections():
 
     assert summary == "Do it."
     assert found == {"When": "now and then.", "Return": "`None`."}
+
+
+def test_a_test_that_is_gone_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The page of the sign-in operations names tests that exist, answers that are given, and misses no operation."""
+    page = tmp_path / "operations.md"
+    page.write_text(
+        "| operation | answer | when | tests |\n|---|---|---|---|\n"
+        "| `GET /config` | 200 | always | `checks/test_checks.py::test_banned_words_are_found` |\n"
+        "| `GET /config` | 200 | always | `checks/test_checks.py::test_nothing` |\n"
+        "| `GET /config` | 302 | never | `checks/test_checks.py::test_banned_words_are_found` |\n"
+        "| `GET /nowhere` | 200 | always | untested |\n"
+    )
+    monkeypatch.setattr(sign_in_operations, "PAGE", page)
+
+    found = list(sign_in_operations.check())
+
+    assert [problem.line for problem in found if problem.line] == [4, 5, 6, 6]
+    assert any("POST /auth/login answers 200" in problem.message for problem in found)
+    assert not any("GET /config answers" in problem.message for problem in found)
+
+
+def test_a_setting_that_does_not_exist_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """By its variable in a text, and by its name in a file."""
+    page = tmp_path / "page.md"
+    page.write_text("Set `PLUGYARD_HOME` or `PLUGYARD_HOUSE`.\n\n```toml\nhome = 'a'\nhouse = 'b'\n```\n")
+    monkeypatch.setattr(completeness, "pages", lambda: [page])
+
+    assert [problem.line for problem in completeness.check()] == [1, 3]

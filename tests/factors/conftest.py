@@ -51,7 +51,7 @@ def seals(clock: Clock) -> Seals:
 @pytest.fixture
 def factors_with(seals: Seals, clock: Clock) -> Callable[..., Factors]:
     def make(**options: Any) -> Factors:
-        return Factors(AccountOptions(**options), seals, clock)
+        return Factors(options_of(**options), seals, clock)
 
     return make
 
@@ -59,6 +59,11 @@ def factors_with(seals: Seals, clock: Clock) -> Callable[..., Factors]:
 @pytest.fixture
 def factors(factors_with: Callable[..., Factors]) -> Factors:
     return factors_with()
+
+
+def options_of(**options: Any) -> AccountOptions:
+    """Return the defaults but for these."""
+    return AccountOptions.model_validate(options)
 
 
 def new_account(database: Database, username: str = "ada", **columns: str) -> Account:
@@ -93,14 +98,14 @@ def how_many(database: Database) -> int:
         return int(connection.execute(select(func.count()).select_from(AUTHENTICATORS)).scalar_one())
 
 
-def race(database: Database, act: Callable[[Connection, int], object]) -> list[object]:
-    """Let 32 transactions begin at the same time and return what each of them got."""
-    barrier = Barrier(RACERS)
+def race(database: Database, act: Callable[[Connection, int], Any], racers: int = RACERS) -> list[Any]:
+    """Let transactions begin at the same time and return what each of them got."""
+    barrier = Barrier(racers)
 
-    def run(number: int) -> object:
+    def run(number: int) -> Any:
         barrier.wait()
         with database.write() as session:
             return act(session.connection(), number)
 
-    with ThreadPoolExecutor(RACERS) as pool:
-        return list(pool.map(run, range(RACERS)))
+    with ThreadPoolExecutor(racers) as pool:
+        return list(pool.map(run, range(racers)))

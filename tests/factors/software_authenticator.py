@@ -16,7 +16,7 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url, encode_cbor
 ORIGIN = "https://plugyard.example"
 
 _PRESENT, _VERIFIED, _ATTESTED = 0x01, 0x04, 0x40
-_ML_DSA = {-48: mldsa.MLDSA44PrivateKey, -49: mldsa.MLDSA65PrivateKey, -50: mldsa.MLDSA87PrivateKey}
+_ML_DSA: dict[int, Any] = {-48: mldsa.MLDSA44PrivateKey, -49: mldsa.MLDSA65PrivateKey, -50: mldsa.MLDSA87PrivateKey}
 
 
 class NotAllowedError(Exception):
@@ -134,12 +134,12 @@ class SoftwareAuthenticator:
         if wish == "required" and not self.verifies_user and "user_verified" not in lies:
             raise NotAllowedError("This key cannot verify its user.")
         verified = lies.pop("user_verified", self.verifies_user and wish != "discouraged")
-        return _PRESENT * lies.pop("user_present", True) | _VERIFIED * verified
+        return int(_PRESENT * lies.pop("user_present", True) | _VERIFIED * verified)
 
     @staticmethod
     def _data(key: StoredKey, flags: int, lies: dict[str, Any]) -> bytes:
         rp_id = lies.pop("rp_id", key.rp_id)
-        count = lies.pop("sign_count", key.sign_count)
+        count = int(lies.pop("sign_count", key.sign_count))
         return hashlib.sha256(rp_id.encode()).digest() + bytes([flags]) + count.to_bytes(4, "big")
 
     def _client_data(self, kind: str, options: Mapping[str, Any], lies: dict[str, Any]) -> str:

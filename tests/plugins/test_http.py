@@ -258,6 +258,7 @@ def test_the_plugin_sees_no_credentials_and_nothing_of_the_host(client_of):
         return JSONResponse(
             {
                 "authorization": request.headers.get("authorization"),
+                "token": request.headers.get("x-session-token"),
                 "cookies": request.cookies,
                 "scope": sorted(set(request.scope) & {"outer", "extensions", "state", "session"}),
                 "routes": [route.path for route in request.app.routes],
@@ -265,10 +266,15 @@ def test_the_plugin_sees_no_credentials_and_nothing_of_the_host(client_of):
         )
 
     client = client_of(Route("/x/", endpoint))
-    headers = {"authorization": "Token abc", "cookie": "sessionid=s; theme=dark; csrftoken=t"}
+    headers = {
+        "authorization": "Token abc",
+        "cookie": "sessionid=s; theme=dark; csrftoken=t; mfa_trusted=u",
+        "x-session-token": "s",
+    }
 
     assert client.get("/plugin/lamp/x/", headers=headers).json() == {
         "authorization": None,
+        "token": None,
         "cookies": {"theme": "dark"},
         "scope": [],
         "routes": ["/x/"],

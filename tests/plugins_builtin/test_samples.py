@@ -15,6 +15,7 @@ from sample_plugins.events import SampleEvents
 from sample_plugins.locate import ShelfLamps
 from sample_plugins.routes.plugin import SampleRoutes
 from sample_plugins.settings import SampleSettings
+from sample_plugins.sign_in import SampleSignIn
 from sample_plugins.ui.plugin import SampleUI
 
 PYTHON_TYPES = {"boolean": bool, "integer": int, "float": float, "string": str}
@@ -197,3 +198,30 @@ def test_staff_get_one_more_tile_and_new_types_are_answered(load, staff):
 
     assert [tile.key for tile in tiles] == ["sample-clock", "sample-staff"]
     assert [feature.key for feature in others] == ["sample-feature"]
+
+
+def test_a_word_is_refused_in_passwords(load, user):
+    """In any case, for new and existing accounts; without a word nothing is refused."""
+    plugin = SampleSignIn()
+    services = load(plugin, "sample-sign-in")
+
+    assert plugin.check_password("my Plugyard 1", user) == [
+        "A password may not hold the word 'plugyard'. Choose another one."
+    ]
+    assert plugin.check_password("correct horse", None) == []
+    services.settings.set("WORD", "")
+    assert plugin.check_password("my Plugyard 1", None) == []
+
+
+def test_a_provider_is_offered_once_its_address_is_set(load):
+    """The provider is made from the settings."""
+    plugin = SampleSignIn()
+    services = load(plugin, "sample-sign-in")
+    assert plugin.sign_in_providers() == []
+
+    services.settings.set("SERVER", "https://id.example.org")
+    services.settings.set("CLIENT_SECRET", "hush")
+
+    (provider,) = plugin.sign_in_providers()
+    assert (provider.id, provider.client_id, provider.secret) == ("sample", "plugyard", "hush")
+    assert (provider.type, provider.server_url) == ("openid_connect", "https://id.example.org")
