@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, or_, select
 
 from host.accounts.account import USERS, Account, account_columns, groups_of, read_accounts
-from host.accounts.addresses import clean_email
 from host.accounts.groups import MEMBERSHIPS
 from host.accounts.ordering import ordered
 from host.accounts.profiles import show_profile
@@ -111,12 +110,6 @@ class Directory:
             for group_id, *summary in connection.execute(statement):
                 found[group_id].append(UserSummary(*summary))
         return found
-
-    def by_email(self, email: str) -> Sequence[Account]:
-        """List the accounts with this e-mail address, whatever its case, oldest first."""
-        statement = account_columns().where(USERS.c.email == clean_email(email), USERS.c.email != "")
-        with self._database.read() as connection:
-            return read_accounts(connection, statement.order_by(USERS.c.id))
 
     def superusers(self) -> Sequence[Account]:
         """List the active superusers."""

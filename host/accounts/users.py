@@ -244,11 +244,6 @@ class Users:
             stored = connection.execute(select(USERS.c.password_hash).where(USERS.c.id == user_id)).scalar()
         return self._passwords.check(stored, password)
 
-    def note_login(self, user_id: int) -> None:
-        """Write down that the account has just signed in."""
-        with self._database.write() as session:
-            session.connection().execute(update(USERS).where(USERS.c.id == user_id).values(last_login=now()))
-
     def has_username(self, name: str) -> bool:
         """Tell whether somebody has the username, in any spelling."""
         with self._database.read() as connection:

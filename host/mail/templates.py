@@ -25,7 +25,6 @@ _NOTICE = ("when", "address", "user_agent")
 
 MAILS: Mapping[str, tuple[str, ...]] = {
     "account_already_exists": (),
-    "email_added": ("email", *_NOTICE),
     "email_changed": ("email", *_NOTICE),
     "email_removed": ("email", *_NOTICE),
     "email_verification": ("link|code",),

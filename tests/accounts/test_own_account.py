@@ -209,14 +209,6 @@ def test_other_records_get_short_forms(directory: Directory, ada: Account, new_u
     assert directory.summaries([None]) == {}
 
 
-def test_accounts_are_found_by_address(directory: Directory, ada: Account, new_user):
-    """Case does not matter, and accounts without an address are never meant."""
-    new_user("bob")
-
-    assert directory.by_email(" ADA@example.org") == [ada]
-    assert directory.by_email("") == []
-
-
 def test_active_superusers_are_found(directory: Directory, ada: Account, new_user):
     """Only active superusers count."""
     boss = new_user("boss", is_superuser=True)

@@ -245,16 +245,6 @@ def test_a_missing_account_is_not_found(users: Users):
             attempt()
 
 
-def test_the_last_sign_in_is_kept(users: Users, new_user):
-    """A sign-in leaves its moment."""
-    account = new_user()
-    assert account.last_login is None
-
-    users.note_login(account.id)
-
-    assert users.get(account.id).last_login is not None
-
-
 def test_no_text_of_an_account_shows_its_hash(database: Database, users: Users, new_user):
     """Neither the value nor the row nor a refused statement shows the password's hash."""
     account = new_user()
