@@ -32,7 +32,7 @@ def server_with(smtp: tuple[str, Mailbox], tmp_path_factory: pytest.TempPathFact
             if key not in known:
                 home = tmp_path_factory.mktemp("auth")
                 known[key] = running.enter_context(running_server(home, smtp, **options))
-            known[key].clock.ahead *= 0
+            known[key].clock.begin()
             return known[key]
 
         yield serve

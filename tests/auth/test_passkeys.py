@@ -116,7 +116,7 @@ def test_a_false_answer_burns_the_question(server, client):
         {"challenge": "AAAA"},
         {"origin": "https://evil.example"},
         {"user_verified": False},
-        {"user_handle": "MQ"},
+        {"user_handle": "enp6enp6"},
         {"user_handle": None},
         {"signature": "AAAA"},
     ]

@@ -285,7 +285,7 @@ def test_a_link_dies(server, client, event):
     event(server, user)
 
     answer = _reset(client, key)
-    server.clock.ahead *= 0
+    server.clock.begin()
 
     assert (answer.status, answer.errors) == (400, _WRONG_LINK)
     assert not server.rows(select(USERS).where(USERS.c.id == user.id)) or not _fits(server, user, _NEW)
@@ -550,7 +550,7 @@ def test_a_code_expires(coded, code_client):
 
     coded.clock.forward(181)
     answer, flows = _reset(code_client, code), code_client.get("/auth/session").data["flows"]
-    coded.clock.ahead *= 0
+    coded.clock.begin()
 
     assert answer.status == 409
     assert flows[-1] == {"id": "password_reset_by_code", "is_pending": False}

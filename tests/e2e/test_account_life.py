@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,6 +27,14 @@ def mailed_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str,
     home: Path = tmp_path_factory.mktemp("accounts") / "home"
     with running_mail_server() as (smtp, mailbox), RunningHost(home, smtp_url=smtp) as host:
         yield host.url.replace("127.0.0.1", "localhost"), mailbox
+
+
+def one_time_code(secret: str) -> str:
+    """Return the code of this moment, or of the next one where this one is about to end."""
+    left = -time.time() % 30
+    if left < 3:
+        time.sleep(left)
+    return pyotp.TOTP(secret).now()
 
 
 class Person:
@@ -54,7 +63,7 @@ class Person:
     def add_factors(self) -> None:
         client = self.client
         self.secret = client.get("/account/authenticators/totp").meta["secret"]
-        code = {"code": pyotp.TOTP(self.secret).now()}
+        code = {"code": one_time_code(self.secret)}
         refused = client.post("/account/authenticators/totp", code)
         assert (refused.status, refused.flows) == (401, ["reauthenticate"])
         assert client.post("/auth/reauthenticate", {"password": self.password}).status == 200
@@ -116,7 +125,7 @@ def _live(person: Person, mailbox: Mailbox) -> None:
 
     person.sign_out()
     person.begin()
-    totp = person.client.post("/auth/2fa/authenticate", {"code": pyotp.TOTP(person.secret).now()})
+    totp = person.client.post("/auth/2fa/authenticate", {"code": one_time_code(person.secret)})
     assert person.complete(totp).methods == ["password", "mfa"]
 
     person.sign_out()
