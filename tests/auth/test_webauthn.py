@@ -411,7 +411,7 @@ def test_a_false_answer_burns_the_question(server, client):
         {"rp_id": "evil.example"},
         {"user_present": False},
         {"signature": "AAAA"},
-        {"user_handle": "MQ"},
+        {"user_handle": "enp6enp6"},
     ]
 
     for lie in lies:
