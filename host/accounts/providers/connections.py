@@ -12,12 +12,13 @@ from host.accounts.area import Area
 from host.accounts.changes import lock_account
 from host.accounts.emails import addresses
 from host.accounts.login.flows import Flows
+from host.accounts.notices import notify
 from host.accounts.problems import Problem, RefusedValuesError, refuse
 from host.accounts.providers import accounts
 from host.accounts.providers.client import Providers
 from host.accounts.providers.identity import Identity
 from host.accounts.refusals import SignInNeededError
-from host.accounts.sessions.visit import Visit, Work
+from host.accounts.sessions.visit import Visit
 
 
 class ProviderConnections:
@@ -85,7 +86,7 @@ class ProviderConnections:
             _, is_new = accounts.connect(work.connection, user_id, identity, work.now)
             if is_new:
                 work.emit("user.provider_connected", provider=identity.provider, uid=identity.uid)
-                self._notify(work, "provider_connected", name)
+                notify(work, "provider_connected", provider=name)
 
     def disconnect(self, visit: Visit, provider_id: str, uid: str) -> None:
         """End a connection.
@@ -110,7 +111,7 @@ class ProviderConnections:
             lock_account(work.connection, user_id)
             accounts.remove(work.connection, self._find(work.connection, user_id, provider_id, uid))
             work.emit("user.provider_disconnected", provider=provider_id, uid=uid)
-            self._notify(work, "provider_disconnected", name)
+            notify(work, "provider_disconnected", provider=name)
 
     def _find(self, connection: Connection, user_id: int, provider_id: str, uid: str) -> int:
         mine = accounts.list_of(connection, user_id)
@@ -129,16 +130,3 @@ class ProviderConnections:
     def _name(self, provider_id: str) -> str:
         # Outside of transactions: plugins may be asked.
         return str(self._providers.describe(provider_id)["name"])
-
-    def _notify(self, work: Work, template: str, provider: str) -> None:
-        account = work.account
-        if account is None or not account.email or not self._area.options.account_email_notifications:
-            return
-        caller = work.caller
-        context = {
-            "when": work.now,
-            "address": caller.address,
-            "user_agent": caller.user_agent[:200],
-            "provider": provider,
-        }
-        self._area.mail(work.session, to=account.email, template=template, context=context)
