@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from host.accounts.area import Area
-from host.accounts.own_passwords.replacing import end_sessions, lock_active, notify, replace_password, stored_password
+from host.accounts.notices import notify
+from host.accounts.own_passwords.replacing import end_sessions, lock_active, replace_password, stored_password
 from host.accounts.persons import Problems
 from host.accounts.problems import Problem, refuse
 from host.accounts.refusals import SignInNeededError
@@ -55,7 +56,7 @@ class PasswordChange:
             replace_password(work.connection, account.id, new_hash, work.now)
             work.emit("user.password_changed", was_set=not account.has_usable_password)
             template = "password_changed" if account.has_usable_password else "password_set"
-            notify(area, work.session, account, template, work.caller)
+            notify(work, template, to=account.email)
             if area.options.account_logout_on_password_change:
                 end_sessions(work.connection, account.id)
                 work.forget()

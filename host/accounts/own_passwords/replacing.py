@@ -5,11 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, select, update
-from sqlalchemy.orm import Session
 
 from host.accounts.account import USERS, Account, find_account
-from host.accounts.area import Area
-from host.accounts.sessions.state import Caller
 from host.accounts.sessions.table import PENDING, SESSIONS
 
 
@@ -38,11 +35,3 @@ def end_sessions(connection: Connection, user_id: int, *, but: int | None = None
     # A session that is at work now may wait for the account, so nobody waits for it; the new password ends it anyway.
     mine = select(SESSIONS.c.id).where(SESSIONS.c.user_id == user_id, SESSIONS.c.id != (but or 0))
     connection.execute(delete(SESSIONS).where(SESSIONS.c.id.in_(mine.with_for_update(skip_locked=True))))
-
-
-def notify(area: Area, session: Session, account: Account, template: str, caller: Caller) -> None:
-    """Tell somebody by mail what was done with their password, where that is wanted."""
-    if not area.options.account_email_notifications or not account.email:
-        return
-    context = {"when": area.clock(), "address": caller.address, "user_agent": caller.user_agent[:200]}
-    area.mail(session, to=account.email, template=template, context=context)

@@ -13,7 +13,8 @@ from host.accounts.emails.addresses import list_of
 from host.accounts.frontend_urls import SIGNUP, FrontendUrls
 from host.accounts.login.logins import Logins
 from host.accounts.login.recency import entry
-from host.accounts.own_passwords.replacing import end_sessions, notify, replace_password
+from host.accounts.notices import notify
+from host.accounts.own_passwords.replacing import end_sessions, replace_password
 from host.accounts.own_passwords.reset_codes import ResetCodes
 from host.accounts.own_passwords.reset_links import ResetLinks
 from host.accounts.persons import Problems
@@ -130,7 +131,7 @@ class PasswordReset:
         elif work.pending is not None:
             work.state.pending = None
         work.emit("user.password_reset", user_id=account.id)
-        notify(self._area, work.session, account, "password_reset_done", work.caller)
+        notify(work, "password_reset_done", to=account.email)
         names = {account.username, account.email, *(one.email for one in list_of(work.connection, account.id))}
         work.after(lambda: self._forgive(names - {""}))
         if self._area.options.account_login_on_password_reset:
