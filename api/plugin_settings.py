@@ -7,45 +7,20 @@ from typing import Final
 from starlette.responses import Response
 
 from api.answers import Json
-from api.endpoint import Endpoint
-from api.fields import Boolean, Integer
 from api.lists import Members
-from api.nested_fields import Json as JsonField
-from api.nested_fields import ListOf, Nested, Object
-from api.operations import Handler, Operation
+from api.nested_fields import Reference
 from api.plugins import PLUGINS_PATH, TAG
 from api.request import ApiRequest
 from api.resources import Resource
-from api.shapes import Shape
-from api.text_fields import Text
-from host.contract.values import Access
+from api.setting_endpoints import SETTING, SettingKind
 from host.plugins.listing import SETTINGS
 
 _PLUGIN: Final = f"{PLUGINS_PATH}{{plugin}}/"
-_MISSING: Final = {404: "No active plugin has this key, or it has no such setting."}
+_MISSING: Final = "No active plugin has this key, or it has no such setting."
 
-SETTING: Final = Shape(
-    "PluginSetting",
-    pk=Integer(read_only=True, null=True, help_text="Null until it is stored."),
-    key=Text(read_only=True),
-    value=JsonField(null=True, help_text="Boolean or number for settings of that type, else text."),
-    name=Text(read_only=True),
-    description=Text(read_only=True),
-    type=Text(read_only=True),
-    units=Text(read_only=True),
-    required=Boolean(read_only=True),
-    choices=ListOf(item=Object(), read_only=True, help_text="Objects of `value` and `display_name`."),
-    model_name=Text(read_only=True, null=True),
-    model_filters=Object(read_only=True, null=True),
-    api_url=Text(read_only=True, null=True),
-    confirm=Boolean(read_only=True),
-    confirm_text=Text(read_only=True),
-    typ=Text(read_only=True),
-    plugin=Text(read_only=True),
-    read_only=Boolean(read_only=True, help_text="Fixed by the server's configuration; writing has no effect."),
-    manual_confirm=JsonField(required=False, write_only=True, help_text="True changes what asks for confirmation."),
+USER_SETTING: Final = SETTING.but(
+    "PluginUserSetting", "read_only", user=Reference(model="user", api_url="/api/user/", read_only=True)
 )
-USER_SETTING: Final = SETTING.but("PluginUserSetting", "read_only", user=Integer(read_only=True))
 
 
 def _names(request: ApiRequest) -> tuple[str, str]:
@@ -110,64 +85,24 @@ STORED: Final = Resource(
 )
 
 
-def _settings(name: str, shape: Shape, write: Access, handlers: tuple[Handler, Handler, Handler]) -> list[Endpoint]:
-    listed, shown, written = handlers
-    word = name.replace("-", " ")
-    identifier = f"plugin_{name.replace('-', '_')}"
-    reading = {"access": "user", "calls_plugins": True, "replays": True, "faults": _MISSING, "writes": shape}
-    writing = {
-        "access": write,
-        "calls_plugins": True,
-        "handler": written,
-        "body": shape,
-        "answers": {200: shape},
-        "faults": _MISSING | {400: "The value was refused, or the change must be confirmed."},
-    }
-    return [
-        Endpoint(
-            f"{_PLUGIN}{name}/",
-            name=f"Plugin {word}",
-            tag=TAG,
-            operations={
-                "GET": Operation(
-                    id=f"{identifier}_list",
-                    summary=f"List the {word} of a plugin",
-                    handler=listed,
-                    answers={200: ListOf(item=Nested(shape=shape))},
-                    **reading,  # type: ignore[arg-type]
-                )
-            },
-        ),
-        Endpoint(
-            f"{_PLUGIN}{name}/{{key}}/",
-            name=f"Plugin {word.removesuffix('s')}",
-            tag=TAG,
-            operations={
-                "GET": Operation(
-                    id=f"{identifier}_retrieve",
-                    summary=f"Show one of the {word} of a plugin",
-                    handler=shown,
-                    answers={200: shape},
-                    **reading,  # type: ignore[arg-type]
-                ),
-                "PATCH": Operation(
-                    id=f"{identifier}_partial_update",
-                    summary=f"Change one of the {word} of a plugin",
-                    partial=True,
-                    **writing,  # type: ignore[arg-type]
-                ),
-                "PUT": Operation(
-                    id=f"{identifier}_update",
-                    summary=f"Set one of the {word} of a plugin",
-                    **writing,  # type: ignore[arg-type]
-                ),
-            },
-        ),
-    ]
-
-
 ENDPOINTS: Final = (
     *STORED.endpoints,
-    *_settings("settings", SETTING, "staff", (list_settings, show_setting, write_setting)),
-    *_settings("user-settings", USER_SETTING, "user", (list_own, show_own, write_own)),
+    *SettingKind(
+        path=f"{_PLUGIN}settings/",
+        word="settings",
+        of=" of a plugin",
+        tag=TAG,
+        shape=SETTING,
+        write="staff",
+        missing=_MISSING,
+    ).endpoints(list_settings, show_setting, write_setting),
+    *SettingKind(
+        path=f"{_PLUGIN}user-settings/",
+        word="user settings",
+        of=" of a plugin",
+        tag=TAG,
+        shape=USER_SETTING,
+        write="user",
+        missing=_MISSING,
+    ).endpoints(list_own, show_own, write_own),
 )

@@ -16,9 +16,11 @@ from host.plugins.calls import Calls, PluginFailedError
 from host.plugins.current import Registries
 from host.plugins.failures import summary
 from host.plugins.registry import LoadedPlugin
-from host.plugins.setting_store import SettingStore, Values
-from host.plugins.setting_values import SettingRules, Stored, confirm, is_mask, to_text
+from host.plugins.setting_store import all_of, settings_of
 from host.plugins.transactions import transaction
+from host.settings.store import SettingStore, Values
+from host.settings.texts import to_text
+from host.settings.values import SettingRules, Stored, confirm, is_mask
 from host.storage.engine import Database
 
 T = TypeVar("T")
@@ -73,7 +75,7 @@ class PluginSettings:
 
         """
         plugin = self._loaded(key)
-        stored = self._store.read(key, None)
+        stored = self._store.read(settings_of(key))
         return [self._describe(key, one, stored) for one in plugin.settings.values()]
 
     def get(self, key: str, setting: str) -> Description:
@@ -84,7 +86,7 @@ class PluginSettings:
 
         """
         definition = _definition(key, self._loaded(key).settings, setting)
-        return self._describe(key, definition, self._store.read(key, None))
+        return self._describe(key, definition, self._store.read(settings_of(key)))
 
     def write(
         self, key: str, setting: str, value: object, *, manual_confirm: object = False, by: User | None = None
@@ -101,7 +103,7 @@ class PluginSettings:
         if setting not in self._overrides.get(key, {}) and not is_mask(definition, value):
             confirm(definition, confirmed=manual_confirm)
             self.store_value(key, None, definition, value, by=by.id if by else None)
-        return self._describe(key, definition, self._store.read(key, None))
+        return self._describe(key, definition, self._store.read(settings_of(key)))
 
     def list_for_user(self, key: str, user: User) -> Descriptions:
         """Describe all user settings of an active plugin with the values of one user.
@@ -111,7 +113,7 @@ class PluginSettings:
 
         """
         plugin = self._loaded(key)
-        stored = self._store.read(key, user.id)
+        stored = self._store.read(settings_of(key, user.id))
         return [self._describe_for_user(key, one, stored, user.id) for one in plugin.user_settings.values()]
 
     def get_for_user(self, key: str, setting: str, user: User) -> Description:
@@ -122,7 +124,7 @@ class PluginSettings:
 
         """
         definition = _definition(key, self._loaded(key).user_settings, setting)
-        return self._describe_for_user(key, definition, self._store.read(key, user.id), user.id)
+        return self._describe_for_user(key, definition, self._store.read(settings_of(key, user.id)), user.id)
 
     def write_for_user(
         self, key: str, setting: str, value: object, user: User, *, manual_confirm: object = False
@@ -139,7 +141,7 @@ class PluginSettings:
         if not is_mask(definition, value):
             confirm(definition, confirmed=manual_confirm)
             self.store_value(key, user.id, definition, value, by=user.id)
-        return self._describe_for_user(key, definition, self._store.read(key, user.id), user.id)
+        return self._describe_for_user(key, definition, self._store.read(settings_of(key, user.id)), user.id)
 
     def describe_stored(self, plugin_key: str, key: str, pk: int, value: str) -> Description:
         """Describe one row of the table ``plugin_setting``, for the list over all plugins.
@@ -154,7 +156,8 @@ class PluginSettings:
 
     def forget(self, session: Session, plugin_key: str) -> None:
         """Delete all values of a plugin, those of its users included, as part of the session's transaction."""
-        self._store.forget(session, plugin_key)
+        for scope in all_of(plugin_key):
+            self._store.delete(session, scope)
 
     def value(
         self, key: str, user_id: int | None, definition: Setting, session: Session | None = None
@@ -163,7 +166,8 @@ class PluginSettings:
         if user_id is None and definition.key in self._overrides.get(key, {}):
             text: str | None = to_text(self._overrides[key][definition.key])
         else:
-            values = self._store.read(key, user_id, session) if session else self._store.cached(key, user_id)
+            scope = settings_of(key, user_id)
+            values = self._store.read(scope, session) if session else self._store.cached(scope)
             stored = values.get(definition.key)
             text = stored.text if stored else None
         return self._rules(key, definition).typed(definition, text)
@@ -195,7 +199,7 @@ class PluginSettings:
         checked = rules.check(definition, value)
         rules.before_save(definition, checked.value)
         with transaction(self._database, key) as session:
-            self._store.write(session, key, user_id, definition.key, checked.text)
+            self._store.write(session, settings_of(key, user_id), definition.key, checked.text)
             if self._emit is not None:
                 data: dict[str, Json] = {"plugin": key, "key": definition.key}
                 name = "plugin.setting_changed"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -15,19 +12,13 @@ import orjson
 from host.contract.settings import Setting, SettingError, SettingValue
 from host.contract.values import Json
 from host.errors import InvalidInputError
-from host.plugins.plain import plain
+from host.settings.texts import clean_text, convert, is_true, sayable, to_text
 
 VALUE_LENGTH = 2000
 KEY_LENGTH = 50
 MASK = "***"
 
 _LOG = logging.getLogger("plugyard.settings")
-_TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
-_TAG = re.compile(r"</?[A-Za-z][^>]*>|<!--|<![A-Za-z]|<\?[A-Za-z]")
-_BIGGEST = 2**63 - 1
-_EXACT = 2**53
-_CONTROLS = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _CONFIRM = "Confirm this change: send manual_confirm with the value true."
 
 T = TypeVar("T")
@@ -76,64 +67,6 @@ class Checked:
     value: SettingValue
 
 
-def clean_text(text: str) -> str:
-    """Trim a text and take out line breaks and other control characters.
-
-    Raises:
-        InvalidInputError: on ``value``, when the text contains HTML tags.
-
-    """
-    kept = "".join(character for character in text if unicodedata.category(character) not in _CONTROLS).strip()
-    if _TAG.search(kept):
-        raise InvalidInputError({"value": ["Remove the HTML tags from this value."]})
-    return kept
-
-
-def to_text(value: object) -> str:
-    """Return a value as it is stored; ``None`` is the empty text."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-        value = int(value)
-    if isinstance(value, int):
-        # Numbers beyond this cannot be said in JSON, and much longer ones cannot be turned into text.
-        return str(value) if abs(value) <= _BIGGEST else "too large"
-    try:
-        return orjson.dumps(value).decode() if isinstance(value, (dict, list, tuple)) else repr(value)
-    except TypeError:
-        return repr(value)
-
-
-def convert(setting: Setting, text: str) -> SettingValue:
-    """Turn a stored text into the type of its setting.
-
-    A boolean is false unless its text says otherwise.
-
-    Raises:
-        InvalidInputError: the text is no integer or no number where the setting is one.
-
-    """
-    if setting.type == "boolean":
-        return text.strip().lower() in _TRUE
-    if setting.type == "integer":
-        if not _INTEGER.fullmatch(text.strip()) or abs(int(text)) > _BIGGEST:
-            raise InvalidInputError.of(f"{setting.name or setting.key}: give a whole number.")
-        return int(text)
-    if setting.type == "float":
-        return _float(setting, text)
-    return text
-
-
-def _float(setting: Setting, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or "_" in text:
-        raise InvalidInputError.of(f"{setting.name or setting.key}: give a number.")
-    return number
-
-
 class SettingRules:
     """Checks and describes the values of settings.
 
@@ -156,7 +89,7 @@ class SettingRules:
             value: object = setting.default
             if callable(setting.default):
                 value = self._run(f"{setting.key}.default", setting.default)
-            return None if value is None else convert(setting, _sayable(to_text(value)))
+            return None if value is None else convert(setting, sayable(to_text(value)))
         except Exception as error:  # noqa: BLE001 - a definition is a hook's answer
             self._failed(f"{setting.key}.default", error)
             return None
@@ -260,7 +193,7 @@ class SettingRules:
                 msg = f"the choice {value!r} is neither text, number nor boolean"
                 raise TypeError(msg)
             found.append({"value": value, "display_name": str(label)})
-        plain(found)
+        orjson.dumps(found)  # raises where JSON cannot say it
         return found
 
     def _check_choice(self, setting: Setting, value: SettingValue) -> None:
@@ -290,7 +223,7 @@ class SettingRules:
 def refusal(error: SettingError) -> str:
     """Return the text of a refusal; a plugin's exception may have one that cannot be shown."""
     try:
-        return _sayable(str(error))
+        return sayable(str(error))[:VALUE_LENGTH]
     except Exception:  # noqa: BLE001 - a plugin's class may say anything
         return "This value was refused."
 
@@ -302,19 +235,13 @@ def confirm(setting: Setting, *, confirmed: object) -> None:
         ConfirmationNeededError: with the text that asks for it.
 
     """
-    if setting.confirm and to_text(confirmed).strip().lower() not in _TRUE:
+    if setting.confirm and not is_true(to_text(confirmed)):
         raise ConfirmationNeededError(setting.confirm_text or _CONFIRM)
 
 
 def is_mask(setting: Setting, value: object) -> bool:
     """Tell whether a client sent back the mask of a protected value, which leaves the value as it is."""
     return setting.protected and value == MASK
-
-
-def _sayable(text: str) -> str:
-    """Return the text, or raise where JSON cannot say it, as half of a surrogate pair."""
-    text.encode()
-    return text
 
 
 def _type(setting: Setting) -> str:
