@@ -1,9 +1,10 @@
-"""Delivery: the mails that are due leave the host, from a thread of its own."""
+"""Delivery: the mails that are due leave the host, and those that came in are shown, from a thread of its own."""
 
 from __future__ import annotations
 
 import email
 import logging
+import re
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -13,6 +14,9 @@ from typing import Protocol
 from sqlalchemy.exc import SQLAlchemyError
 
 from host.mail.addresses import ascii_address
+from host.mail.couriers import Couriers, Taken, as_carried, as_logged
+from host.mail.incoming import incoming, unpacked
+from host.mail.log import MailDirection
 from host.mail.queue import Claimed, Queue
 from host.mail.smtp import DeliveryError
 from host.mail.templates import Report
@@ -22,6 +26,8 @@ _LOG = logging.getLogger("plugyard.mail")
 
 _POLL_SECONDS = 5.0
 _LONGEST_PAUSE = 60.0
+_ECHO = 6  # fewer signs in a row can be chance
+_MOST_SAID = 2000
 _BACKOFF = (15.0, 60.0, 300.0, 1800.0, 7200.0)
 
 
@@ -49,11 +55,12 @@ class LogTransport:
 
 
 class Delivery:
-    """Sends the mails that are due.
+    """Sends the mails that are due, and shows those that came in.
 
     Args:
         queue: where they wait.
-        transport: hands them over.
+        transport: hands over what no courier takes.
+        couriers: may take a mail first, and see what was sent and what came in.
         seals: opens them.
         report: takes a path and a text for an error report.
         clock: gives the time.
@@ -65,6 +72,7 @@ class Delivery:
         self,
         queue: Queue,
         transport: Transport,
+        couriers: Couriers,
         *,
         seals: Seals,
         report: Report,
@@ -73,6 +81,7 @@ class Delivery:
     ) -> None:
         self._queue = queue
         self._transport = transport
+        self._couriers = couriers
         self._seals = seals
         self._report = report
         self._clock = clock
@@ -98,35 +107,76 @@ class Delivery:
             thread.join(timeout)
 
     def deliver_due(self, is_enough: Callable[[], bool] = lambda: False) -> int:
-        """Deliver what is due, and return how many mails have left; ends early where the server cannot be used."""
+        """Deliver what is due, and return how many mails have left; none more where the server cannot be used."""
         left = 0
-        while not is_enough() and (mail := self._queue.claim()) is not None:
+        only: MailDirection | None = None
+        while not is_enough() and (mail := self._queue.claim(only)) is not None:
             if self._is_given_up(mail):
                 continue
             try:
-                self.hand_over(mail)
+                if mail.direction == MailDirection.IN:
+                    self._show(mail)
+                else:
+                    left += self.hand_over(mail)
             except DeliveryError as error:
                 self._after(mail, error)
                 if error.is_general:
-                    break
-            else:
-                left += 1
+                    only = MailDirection.IN
         return left
 
-    def hand_over(self, mail: Claimed) -> None:
-        """Send a mail that this process holds, and note that it has left.
+    def hand_over(self, mail: Claimed, *, must_leave: bool = False) -> bool:
+        """Send a mail that this process holds, and note that it has left; ``False`` when it is held no longer.
+
+        Args:
+            mail: the mail.
+            must_leave: the log is no place for it.
 
         Raises:
             DeliveryError: it was not taken; nothing is noted yet.
 
         """
+        message = self._opened(mail)
         try:
-            message = self._seals.open(purpose(mail.id), mail.payload)
+            return self._hand_over(mail, message, must_leave=must_leave)
+        except DeliveryError as error:
+            raise error.saying(_without_echo(str(error), message, mail.readable)) from None
+
+    def _hand_over(self, mail: Claimed, message: str, *, must_leave: bool) -> bool:
+        taken = self._couriers.deliver(as_carried(mail, message), lambda: self._queue.renew(mail))
+        if taken.delivery is None:
+            # Meanwhile the mail may have been deleted.
+            if taken.asked and not self._queue.renew(mail):
+                return False
+            self._check_way(taken, must_leave=must_leave)
+            self._transport.deliver(mail.sender, ascii_address(mail.to), message)
+        elif taken.delivery.error:
+            text = f"Plugin '{taken.by}' could not deliver it: {taken.delivery.error}"
+            raise DeliveryError(taken.delivery.error_code or "plugin", text, is_final=taken.delivery.is_final)
+        self._queue.sent(mail, "" if taken.delivery is None else taken.delivery.message_id)
+        self._couriers.sent(as_logged(mail))
+        return True
+
+    def _check_way(self, taken: Taken, *, must_leave: bool) -> None:
+        if not isinstance(self._transport, LogTransport):
+            return
+        if taken.failed:
+            # It was meant to leave by another way, so the log must not swallow it.
+            names = ", ".join(f"'{key}'" for key in taken.failed)
+            raise DeliveryError("plugin", f"No mail server is set, and {names} failed to deliver it.")
+        if must_leave:
+            text = "No mail server is set. Set PLUGYARD_SMTP_URL, or activate a plugin that delivers mail."
+            raise DeliveryError("no-server", text, is_final=True)
+
+    def _show(self, mail: Claimed) -> None:
+        self._couriers.received(incoming(mail, unpacked(self._opened(mail))))
+        self._queue.shown(mail)
+
+    def _opened(self, mail: Claimed) -> str:
+        try:
+            return self._seals.open(purpose(mail.id), mail.payload)
         except ValueError:
             text = "Its text cannot be decrypted: PLUGYARD_SECRET_KEY is another one than when it was written."
             raise DeliveryError("sealed", text, is_final=True) from None
-        self._transport.deliver(mail.sender, ascii_address(mail.to), message)
-        self._queue.sent(mail)
 
     def _run(self) -> None:
         pause = _POLL_SECONDS
@@ -148,7 +198,8 @@ class Delivery:
             self._queue.failed(mail, "expired", "What the mail says held no longer when it could be sent.")
             return True
         if mail.attempts > self._attempts:
-            self._queue.failed(mail, "interrupted", "Sending it was begun several times and never came to an end.")
+            doing = "Showing it to plugins" if mail.direction == MailDirection.IN else "Sending it"
+            self._queue.failed(mail, "interrupted", f"{doing} was begun several times and never came to an end.")
             return True
         return False
 
@@ -163,3 +214,16 @@ class Delivery:
         pause = _BACKOFF[min(mail.attempts, len(_BACKOFF)) - 1]
         self._queue.postpone(mail, pause, error.code, str(error))
         _LOG.warning("Mail %s is tried again in %.0f s: %s", mail.id, pause, error)
+
+
+def _without_echo(text: str, message: str, readable: str) -> str:
+    """Mask what a text repeats of the real mail and the log does not show, as a link or code that opens an account."""
+    text = text[:_MOST_SAID]
+    whole = message.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=")
+    masked = [False] * len(text)
+    for start in range(len(text) - _ECHO + 1):
+        piece = text[start : start + _ECHO]
+        if (piece in message or piece in whole) and piece not in readable:
+            masked[start : start + _ECHO] = [True] * _ECHO
+    kept = (("*" if is_masked else sign) for sign, is_masked in zip(text, masked, strict=True))
+    return re.sub(r"\*{2,}", "***", "".join(kept)) if any(masked) else text

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import event, insert
-from sqlalchemy.orm import Session, SessionTransaction
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
 
 from host.config.mail import MailOptions
 from host.errors import RefusedError
+from host.mail.couriers import Couriers, NoCouriers
 from host.mail.delivery import Delivery, LogTransport, Transport
-from host.mail.letters import one_line
+from host.mail.inbox import Inbox
 from host.mail.log import MAIL, MailPriority, MailStatus
 from host.mail.queue import Claimed, Queue
 from host.mail.smtp import DeliveryError, SmtpServer, SmtpTransport
 from host.mail.templates import Report, Templates
 from host.mail.writing import Draft, Letterhead, Seals, Writing
+from host.storage.endings import at_end
 from host.storage.engine import Database
 from host.storage.tables import now
 
 _LEASE_MARGIN = 60.0
-_WAKES = "plugyard_mail_wakes"
 
 
 class Mailer:
@@ -33,49 +33,54 @@ class Mailer:
     Args:
         database: where the mail log is.
         options: how mail leaves the host.
-        instance: the name of this instance.
+        instance: the name of this instance, or a function that gives it.
         site: the host's address, or a function that gives it.
         seals: encrypts mails that wait.
         report: takes a path and a text for an error report.
         clock: gives the time.
         subject_prefix: begins each subject; empty means the instance's name in brackets.
+        couriers: may take a mail before the mail server does, and see what was sent and what came in.
 
     Raises:
         ValueError: an option cannot be used; the text names it.
 
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part of the host of its own
         self,
         database: Database,
         options: MailOptions,
         *,
-        instance: str,
+        instance: str | Callable[[], str],
         site: str | Callable[[], str],
         seals: Seals,
         report: Report,
         clock: Callable[[], datetime] = now,
         subject_prefix: str = "",
+        couriers: Couriers | None = None,
     ) -> None:
+        couriers = couriers or NoCouriers()
         self._database = database
         self._options = options
         self._report = report
         self._clock = clock
         head = Letterhead(
-            instance=one_line(instance),
+            name=(lambda: instance) if isinstance(instance, str) else instance,
             mail_from=options.mail_from,
             subject_prefix=subject_prefix,
             site=(lambda: site) if isinstance(site, str) else site,
         )
         self._writing = Writing(head, Templates(options.mail_templates, report, clock), seals=seals, clock=clock)
         # A conversation may take its time twice, for the connection and for the rest.
-        self._queue = Queue(database, 2 * options.mail_timeout + _LEASE_MARGIN, clock)
-        transport = _transport(options, head.sender().host)
+        self._queue = Queue(database, 2 * options.mail_timeout + couriers.seconds + _LEASE_MARGIN, clock)
+        transport = _transport(options, head.host())
         self.is_configured = not isinstance(transport, LogTransport)
         """Whether there is a mail server; without one the log takes all mail."""
         self._delivery = Delivery(
-            self._queue, transport, seals=seals, report=report, clock=clock, attempts=options.mail_attempts
+            self._queue, transport, couriers, seals=seals, report=report, clock=clock, attempts=options.mail_attempts
         )
+        self.inbox = Inbox(seals, clock, self._delivery.wake.set)
+        """What comes in, and what is told of mails that have left."""
 
     def send(
         self,
@@ -105,11 +110,26 @@ class Mailer:
             Draft(to=to, template=template, context=context, secrets=secrets, priority=priority),
         )
         session.connection().execute(insert(MAIL).values(row))
-        _wake_at_end(session, self._delivery.wake)
+        at_end(session, self._delivery.wake.set)
         return UUID(row["global_id"])
 
-    def send_now(self, *, to: str, template: str, context: Mapping[str, Any], secrets: tuple[str, ...] = ()) -> UUID:
-        """Send a mail and wait until the server has taken it; this is tried once.
+    def send_now(
+        self,
+        *,
+        to: str,
+        template: str,
+        context: Mapping[str, Any],
+        secrets: tuple[str, ...] = (),
+        must_leave: bool = False,
+    ) -> UUID:
+        """Send a mail and wait until it was taken; this is tried once.
+
+        Args:
+            to: one address.
+            template: which mail.
+            context: the values that it needs.
+            secrets: texts of the context that no log may keep.
+            must_leave: without a mail server the log does not take it.
 
         Raises:
             LookupError: as for :meth:`send`.
@@ -125,13 +145,14 @@ class Mailer:
             session.connection().execute(insert(MAIL).values(row))
         if not is_announced:
             raise RefusedError(f"The mail was not sent. {row['error_message']}")
-        wanted = ("to", "sender", "template", "attempts", "expires", "payload")
-        mail = Claimed(id=row["global_id"], **{name: row[name] for name in wanted})
+        mail = Claimed.of(row, 1)
         try:
-            self._delivery.hand_over(mail)
+            has_left = self._delivery.hand_over(mail, must_leave=must_leave)
         except DeliveryError as error:
             self._queue.failed(mail, error.code, str(error))
             raise RefusedError(f"The mail was not sent. {error}") from None
+        if not has_left:
+            raise RefusedError("The mail was not sent. It was deleted from the mail log meanwhile.")
         return UUID(mail.id)
 
     def start(self) -> None:
@@ -155,18 +176,3 @@ def _transport(options: MailOptions, name: str) -> Transport:
     if not url:
         return LogTransport()
     return SmtpTransport(SmtpServer.parse(url), timeout=options.mail_timeout, name=name)
-
-
-def _wake_at_end(session: Session, wake: threading.Event) -> None:
-    """Set an event once the session's whole transaction has ended, whether kept or rolled back."""
-    waiting = session.info.get(_WAKES)
-    if waiting is None:
-        waiting = session.info[_WAKES] = set()
-        event.listen(session, "after_transaction_end", _ended)
-    waiting.add(wake)
-
-
-def _ended(session: Session, transaction: SessionTransaction) -> None:
-    if transaction.parent is None:
-        for wake in session.info[_WAKES]:
-            wake.set()

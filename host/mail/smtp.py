@@ -34,6 +34,10 @@ class DeliveryError(Exception):
         self.is_final = is_final
         self.is_general = is_general
 
+    def saying(self, message: str) -> DeliveryError:
+        """Return the same error with another text."""
+        return DeliveryError(self.code, message, is_final=self.is_final, is_general=self.is_general)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpServer:

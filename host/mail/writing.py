@@ -45,10 +45,15 @@ class Draft:
 class Letterhead:
     """What all mails of a host share."""
 
-    instance: str
+    name: Callable[[], str]
     mail_from: str
     subject_prefix: str
     site: Callable[[], str]
+
+    @property
+    def instance(self) -> str:
+        """The name of the host as it is now."""
+        return one_line(self.name())
 
     def sender(self) -> Sender:
         """Return whom mail comes from.
@@ -58,6 +63,15 @@ class Letterhead:
 
         """
         return sender_of(self.mail_from, self.site(), self.instance)
+
+    def host(self) -> str:
+        """Return the host name that mail comes from; asks for no name, which nobody may know yet.
+
+        Raises:
+            ValueError: what is configured as the sender is no address.
+
+        """
+        return sender_of(self.mail_from, self.site(), "").host
 
     def subject(self, text: str) -> str:
         """Return a subject with what each begins with."""

@@ -190,7 +190,8 @@ def new_mailer(clock: Clock, reports: list[tuple[str, str]]) -> Iterator[Callabl
     seals = Seals()
 
     def make(database: Database, port: int | None = None, **settings: Any) -> Mailer:
-        keywords = {name: settings.pop(name) for name in ("instance", "subject_prefix", "seals") if name in settings}
+        own = ("instance", "subject_prefix", "seals", "couriers")
+        keywords = {name: settings.pop(name) for name in own if name in settings}
         if port is not None:
             settings.setdefault("smtp_url", f"smtp://127.0.0.1:{port}")
         mailer = Mailer(
