@@ -8,8 +8,9 @@ from typing import TypeVar
 from sqlmodel import Session, SQLModel
 from starlette.routing import BaseRoute
 
-from host import ActionResult, Json, LocateResult, ModelType, Panel, Plugin, UIContext, User, hookimpl
+from host import ActionResult, ImportTarget, Json, LocateResult, ModelType, Panel, Plugin, UIContext, User, hookimpl
 from sample_plugins.stockroom.collection import Collection
+from sample_plugins.stockroom.imports import targets
 from sample_plugins.stockroom.tables import (
     GREATEST_ID,
     TABLES,
@@ -58,6 +59,10 @@ class Stockroom(Plugin):
                 exists=self._existence_of(StockLocation),
             ),
         ]
+
+    @hookimpl
+    def import_targets(self) -> Sequence[ImportTarget]:
+        return targets(self.session)
 
     @hookimpl
     def routes(self) -> Sequence[BaseRoute]:
