@@ -14,7 +14,21 @@ from starlette.responses import Response
 
 from api import (
     action,
+    attachment,
+    background_task,
+    background_task_events,
+    configuration,
+    content_types,
+    currency,
+    data_output,
+    error_report,
+    exporting,
     groups,
+    icons,
+    licence,
+    mail_log,
+    news,
+    notifications,
     operation_events,
     own_account,
     owners,
@@ -24,10 +38,13 @@ from api import (
     plugins,
     rulesets,
     server_info,
+    settings,
     sign_in_link,
     signed_in,
+    status,
     tokens,
     users,
+    version,
 )
 from api.application import assemble
 from api.auth import provider_callback
@@ -36,6 +53,10 @@ from api.auth.endpoint import WithSlash
 from api.authentication import Authentication
 from api.context import Context, Options, Runner
 from api.documentation import FrontPage
+from api.importer import column_mapping, models, row
+from api.importer import session as import_session
+from api.media import PREFIX as MEDIA
+from api.media import MediaFiles
 from api.oauth import authorize
 from api.oauth import clients as oauth_clients
 from api.oauth import tokens as oauth_tokens
@@ -54,6 +75,9 @@ if TYPE_CHECKING:
 
 ENDPOINTS: Final[tuple[Described, ...]] = (
     *server_info.ENDPOINTS,
+    *configuration.ENDPOINTS,
+    *licence.ENDPOINTS,
+    *version.ENDPOINTS,
     *auth.ENDPOINTS,
     *sign_in_link.ENDPOINTS,
     *signed_in.ENDPOINTS,
@@ -63,6 +87,7 @@ ENDPOINTS: Final[tuple[Described, ...]] = (
     *groups.ENDPOINTS,
     *rulesets.ENDPOINTS,
     *owners.ENDPOINTS,
+    *notifications.ENDPOINTS,
     *oauth_clients.ENDPOINTS,
     *action.ENDPOINTS,
     *plugins.ENDPOINTS,
@@ -70,6 +95,22 @@ ENDPOINTS: Final[tuple[Described, ...]] = (
     *operation_events.ENDPOINTS,
     *plugin_settings.ENDPOINTS,
     *plugin_metadata.ENDPOINTS,
+    *attachment.ENDPOINTS,
+    *settings.ENDPOINTS,
+    *content_types.ENDPOINTS,
+    *currency.ENDPOINTS,
+    *icons.ENDPOINTS,
+    *data_output.ENDPOINTS,
+    *background_task.ENDPOINTS,
+    *background_task_events.ENDPOINTS,
+    *mail_log.ENDPOINTS,
+    *error_report.ENDPOINTS,
+    *news.ENDPOINTS,
+    *status.ENDPOINTS,
+    *models.ENDPOINTS,
+    *import_session.ENDPOINTS,
+    *column_mapping.ENDPOINTS,
+    *row.ENDPOINTS,
 )
 """All endpoints, in the order of the documentation."""
 
@@ -89,8 +130,10 @@ def create_app(host: Host) -> Starlette:
         finally:
             await run_in_threadpool(host.close)
 
+    context = make_context(host)
+    host.records.exports.sources = exporting.sources(context, ENDPOINTS)
     return assemble(
-        make_context(host),
+        context,
         ENDPOINTS,
         others=(
             server_info.Health(),
@@ -102,11 +145,26 @@ def create_app(host: Host) -> Starlette:
             *oauth_tokens.PATHS,
         ),
         below={
-            "/plugin/": Door("/plugin", PluginRoutes(registries, authorise, report, deadline=host.route_deadline)),
+            MEDIA: MediaFiles(),
+            "/plugin/": Door(
+                "/plugin",
+                PluginRoutes(
+                    registries,
+                    authorise,
+                    report,
+                    deadline=host.route_deadline,
+                    enabled=host.global_settings.flag_of("ENABLE_PLUGINS_URL"),
+                ),
+            ),
             "/static/plugins/": Door("/static/plugins", PluginFiles(registries)),
         },
         lifespan=lifespan,
     )
+
+
+def offer_exports(host: Host) -> None:
+    """Let a host make exports of the lists of the interface, in a process that does not serve it."""
+    host.records.exports.sources = exporting.sources(make_context(host), ENDPOINTS)
 
 
 def make_context(host: Host) -> Context:
@@ -123,12 +181,13 @@ def make_context(host: Host) -> Context:
             origins=frozenset(config.cors_origins),
             own_origins=frozenset({config.site_url, *config.trusted_origins} - {""}),
             max_body=config.max_body_mb * _MEGABYTE,
+            uploads=host.uploads,
         ),
         rows=Rows(host.database),
         authentication=Authentication(
             by_token=lambda text: authenticate.by_token(text).user,
             by_password=lambda name, password, address: authenticate.by_password(name, password, address=address).user,
-            needs_factor=config.login_enforce_mfa,
+            needs_factor=host.global_settings.flag_of("LOGIN_ENFORCE_MFA"),
             by_session=partial(_by_session, host),
             by_bearer=partial(_bearer, host),
         ),

@@ -31,6 +31,10 @@ _INVALID_TOKEN: Final = ((b"www-authenticate", b'Bearer error="invalid_token"'),
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authentication:
     """The ways to prove who one is.
@@ -40,8 +44,9 @@ class Authentication:
     signed in yet is no proof at all: ``None``; and so is a cookie whose session is over. Ways that are ``None`` are not
     offered.
 
-    ``by_bearer`` returns ``None`` for a text that is no token of this host at all. With ``needs_factor`` a password
-    alone is not enough; sessions say so themselves. Tokens go on working: whoever made them had to use the factor.
+    ``by_bearer`` returns ``None`` for a text that is no token of this host at all. While ``needs_factor`` is true, a
+    password alone is not enough; sessions say so themselves. Tokens go on working: whoever made them had to use the
+    factor.
     """
 
     by_token: Callable[[str], User]
@@ -49,7 +54,7 @@ class Authentication:
     """By name, password, and the address of the client."""
     by_session: Callable[[str], User | None] | None = None
     by_bearer: Callable[[str], Bearer | None] | None = None
-    needs_factor: bool = False
+    needs_factor: Callable[[], bool] = _never
 
     def identify(self, request: ApiRequest, *, foreign: bool = False) -> tuple[User | None, Scheme | None]:
         """Return who is calling and how they said so; nobody is ``(None, None)``.
@@ -145,7 +150,7 @@ class Authentication:
             _refuse("Invalid basic header. Credentials not correctly base64 encoded.")
         peer = request.scope.get("client")
         user = self.by_password(name, password, peer[0] if peer else "")
-        if self.needs_factor:
+        if self.needs_factor():
             raise FactorNeededError
         return user
 

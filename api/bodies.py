@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, Final, cast
 from urllib.parse import parse_qsl
 
 import orjson
@@ -56,8 +58,16 @@ def announced_size(headers: Mapping[bytes, bytes]) -> int | None:
     return None if b"transfer-encoding" in headers or length is not None else 0
 
 
-async def read_body(headers: Mapping[bytes, bytes], receive: Receive, *, limit: int) -> Body:
+async def read_body(
+    headers: Mapping[bytes, bytes], receive: Receive, *, limit: int, folder: Path | None = None
+) -> Body:
     """Read the body. Files of a form are written to disk as they come.
+
+    Args:
+        headers: of the request.
+        receive: gives the body piece by piece.
+        limit: most bytes of it.
+        folder: for files of a form, which have no name there and go with the process; by default the system's own.
 
     Raises:
         Refusal: 413 when it is longer than ``limit`` bytes or, other than a form with files, than
@@ -74,7 +84,7 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, *, limit: 
         raise _too_large(limit)
     async with aclosing(_pieces(receive, limit)) as pieces:
         if kind == MULTIPART:
-            return Body(kind, parts=await _read_parts(headers, pieces))
+            return Body(kind, parts=await _read_parts(headers, pieces, folder))
         return Body(kind, b"".join([piece async for piece in pieces]))
 
 
@@ -95,10 +105,25 @@ async def _pieces(receive: Receive, limit: int) -> AsyncGenerator[bytes]:
 
 
 def _too_large(limit: int) -> Refusal:
-    return Refusal(413, f"The body is too large; at most {limit} bytes are accepted.", headers=_CLOSE)
+    detail = f"The body is too large; at most {limit} bytes are accepted."
+    if limit > LARGEST_TEXT:
+        detail += " The administrator can allow more with PLUGYARD_MAX_BODY_MB."
+    return Refusal(413, detail, headers=_CLOSE)
 
 
 class _StrictParser(MultiPartParser):
+    folder: Path | None = None
+
+    # The system's folder for temporary files is often a small one, or in memory.
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        upload = self._current_part.file
+        if upload is not None and self.folder is not None:
+            file = SpooledTemporaryFile(max_size=self.spool_max_size, dir=str(self.folder))  # noqa: SIM115 - the body closes it
+            upload.file.close()
+            upload.file = cast("BinaryIO", file)
+            self._files_to_close_on_error[-1] = file
+
     # The parser of Starlette takes text that is no UTF-8 for Latin-1.
     def on_part_end(self) -> None:
         part = self._current_part
@@ -112,10 +137,11 @@ class _StrictParser(MultiPartParser):
 
 
 async def _read_parts(
-    headers: Mapping[bytes, bytes], pieces: AsyncGenerator[bytes]
+    headers: Mapping[bytes, bytes], pieces: AsyncGenerator[bytes], folder: Path | None
 ) -> list[tuple[str, str | UploadFile]]:
     _check_charset(headers[b"content-type"])
     parser = _StrictParser(Headers(raw=list(headers.items())), pieces, max_files=_MAX_FILES, max_fields=_MAX_FIELDS)
+    parser.folder = folder
     try:
         form = await parser.parse()
     except MultiPartException as error:

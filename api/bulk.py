@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from api.answers import Refusal
@@ -14,9 +15,14 @@ from api.shapes import Shape
 from api.text_fields import Text
 from host.storage.listing import Choice, Listing
 
+MOST_ITEMS: Final = 10_000
+"""So many records can be named at once; finding them takes time that other callers wait for."""
+
 SHAPE: Final = Shape(
     "BulkDelete",
-    items=ListOf(item=Json(), required=False, help_text="Primary keys of the records to delete."),
+    items=ListOf(
+        item=Json(), required=False, help_text=f"Primary keys of the records to delete; at most {MOST_ITEMS}."
+    ),
     filters=Object(required=False, help_text="Members of the records and the values they must have."),
 )
 ALL: Final = Parameter(
@@ -50,6 +56,8 @@ def read_choice(request: ApiRequest, listing: Listing, record: Shape, key: Field
         raise refuse("'filters' must be an object of members and values.")
     if items is not None and not isinstance(items, list):
         raise refuse("'items' must be a list of primary keys.")
+    if items is not None and len(items) > MOST_ITEMS:
+        raise refuse(f"'items' may name at most {MOST_ITEMS} records; choose more of them with 'filters'.")
     if not items and not filters:
         if request.query.get("all", "").lower() == "true":
             return Choice(user=request.user)
@@ -101,7 +109,16 @@ def filter_field(name: str, listing: Listing, record: Shape) -> Field:
     comparable = field is not None and not field.write_only and not isinstance(field, Json | Object | Nested | ListOf)
     if field is None or not comparable or name not in listing.members:
         raise FieldError("the records cannot be chosen by this member.")
-    return field
+    return _comparing(field)
+
+
+def _comparing(field: Field) -> Field:
+    # What is stored may break rules that hold for input, as the class in an error's message that looks like a tag.
+    if not isinstance(field, Text):
+        return field
+    if field.encode is None:
+        return Text(raw=True, blank=True, null=field.null)
+    return replace(field, raw=True, blank=True)
 
 
 _BY_KIND: Final[Mapping[str, Field]] = {
@@ -109,5 +126,5 @@ _BY_KIND: Final[Mapping[str, Field]] = {
     "number": Integer(),
     "reference": Integer(),
     "choice": Json(),
-    "text": Text(blank=True),
+    "text": Text(raw=True, blank=True),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.concurrency import run_in_threadpool
@@ -39,6 +40,8 @@ class Options:
     """Further addresses under which people reach the host; their pages may use its cookies."""
     max_body: int = 64 * 1024 * 1024
     """Largest body of a request, in bytes."""
+    uploads: Path | None = None
+    """Folder where files of a form wait while they are received; by default the system's own for temporary files."""
 
 
 def _never() -> bool:

@@ -14,7 +14,7 @@ from api.answers import JSON_TYPE, Json, JsonArray, Refusal, packed
 from api.authentication import demand, may, weakest
 from api.bodies import NO_BODY, SMALL, Body, announced_size, parse_body, read_body
 from api.errors import answer_to
-from api.negotiation import MULTIPART, PARSES, check_accept, check_format, media_type
+from api.negotiation import MULTIPART, PARSES, accepts_gzip, check_accept, check_format, media_type
 from api.operations import Handler, Operation, read_parameters
 from api.request import ApiRequest
 from host.contract.values import Access
@@ -89,7 +89,8 @@ class Endpoint:
         if size is None or size > SMALL or media_type(headers.get(b"content-type")) == MULTIPART:
             # Whoever has no right shall not make the server store much.
             await run_in_threadpool(self._admit, request)
-        return await read_body(headers, receive, limit=request.context.options.max_body)
+        options = request.context.options
+        return await read_body(headers, receive, limit=options.max_body, folder=options.uploads)
 
     async def _run(self, request: ApiRequest, body: Body) -> Response:
         operation = self._by_method.get(request.method)
@@ -120,7 +121,7 @@ class Endpoint:
             response = self._prepare(request, body)(request)
         except Exception as error:  # noqa: BLE001 - answered with 500 and recorded
             response = answer_to(error, request)
-        if b"gzip" in request.headers.get(b"accept-encoding", b""):
+        if accepts_gzip(request.headers.get(b"accept-encoding", b"")):
             return packed(response)
         return response
 
@@ -158,17 +159,21 @@ class Endpoint:
     def describe(self, request: ApiRequest) -> dict[str, Any]:
         """Return what OPTIONS answers to this caller."""
         actions: dict[str, Any] = {}
+        summaries: list[str] = []
         for method, operation in self.operations.items():
             shown = _DESCRIBED.get(method)
             if shown is None or not _usable(operation, request):
                 continue
+            summaries.append(f"{operation.summary}.")
             shape = operation.writes or operation.body or operation.takes
             if shown in actions and shape is None:
                 continue
             actions[shown] = {} if shape is None else shape.info()
+            if operation.export is not None and operation.export.is_wanted(request):
+                actions[shown] = operation.export.describe(request)
         return {
             "name": self.name,
-            "description": self.description,
+            "description": self.description or " ".join(dict.fromkeys(summaries)),
             "renders": [JSON_TYPE],
             "parses": list(PARSES),
             "actions": actions,

@@ -25,8 +25,9 @@ from host.errors import (
 from host.plugins.failures import PluginFailedError
 from host.plugins.lifecycle import PluginInUseError
 from host.plugins.models import ModelsError
-from host.plugins.setting_values import ConfirmationNeededError
+from host.settings.values import ConfirmationNeededError
 from host.storage.engine import is_out_of_order
+from host.storage.files import FilesFailedError
 
 if TYPE_CHECKING:
     from api.request import ApiRequest
@@ -42,6 +43,10 @@ _NO_DATABASE: Final = (
 _NO_DISK: Final = (
     "The server's disk is full or cannot be written, so this could not be done. Try again later; the administrator "
     "finds the folder by running 'plugyard doctor'."
+)
+_NO_FILES: Final = (
+    "The place where files are kept cannot be used now. Try again later; the administrator finds the reason in the log "
+    "and by running 'plugyard doctor'."
 )
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
@@ -78,6 +83,8 @@ RULES: dict[type[HostError], Rule[Any]] = {
     ModelsError: Rule(400, _detail),
     BusyError: Rule(409, _detail),
     TooManyError: Rule(429, _detail),
+    # Where it is, and what its address is, is not for everybody.
+    FilesFailedError: Rule(503, lambda _error: {"detail": _NO_FILES}),
     UnavailableError: Rule(503, _detail),
 }
 """Error class → answer. A subclass is answered like the nearest base that stands here."""

@@ -18,6 +18,16 @@ Faults: TypeAlias = "Sequence[str] | Sequence[Mapping[str, Any]] | Mapping[str, 
 INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
 
+_ACRONYMS: Final[Mapping[str, str]] = {
+    "pk": "ID",
+    "id": "ID",
+    "ids": "IDs",
+    "api": "API",
+    "url": "URL",
+    "uris": "URIs",
+    "http": "HTTP",
+    "ui": "UI",
+}
 _TRUE = frozenset({"true", "1", "yes", "on", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "off", "f", "n"})
 _INTEGER = re.compile(r"[+-]?\d{1,30}(?:\.0{1,10})?", re.ASCII)
@@ -103,7 +113,7 @@ class Field:
             "type": self.kind,
             "required": self.must_be_given,
             "read_only": self.read_only,
-            "label": self.label or name.replace("_", " ").capitalize(),
+            "label": self.label or _label(name),
         }
         if self.help_text:
             info["help_text"] = self.help_text
@@ -142,6 +152,12 @@ class Field:
     def _schema(self, *, answer: bool) -> Schema:
         del answer
         return {}
+
+
+def _label(name: str) -> str:
+    words = [_ACRONYMS.get(word, word) for word in name.split("_")]
+    text = " ".join(words)
+    return text[:1].upper() + text[1:]
 
 
 def _with_null(schema: Schema) -> Schema:

@@ -14,21 +14,14 @@ from api.request import ApiRequest
 from api.resources import Resource
 from api.rulesets import RULESET
 from api.shapes import Shape
-from api.text_fields import Email, Text
+from api.text_fields import Text
+from api.user_detail import USER_DETAIL
 from host.accounts.listing import GROUP_LIST
 
-USER_DETAIL: Final = Shape(
-    "UserDetail",
-    pk=Integer(read_only=True),
-    username=Text(read_only=True),
-    first_name=Text(read_only=True),
-    last_name=Text(read_only=True),
-    email=Email(read_only=True, blank=True),
-)
 GROUP: Final = Shape(
     "Group",
     pk=Integer(read_only=True, label="ID"),
-    name=Text(max_length=150),
+    name=Text(max_length=150, help_text="What the group is called; no two are the same."),
     users=ListOf(
         item=Nested(shape=USER_DETAIL), read_only=True, always=False, help_text="Members; with `user_detail=true`."
     ),

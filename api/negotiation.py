@@ -34,7 +34,7 @@ def _accepts(accept: bytes, produces: tuple[str, ...]) -> bool:
         return True
     for member in text.split(","):
         kind, *options = (part.strip().lower() for part in member.split(";"))
-        if "q=0" in options or any(option.startswith("q=0.") and not option[4:].strip("0") for option in options):
+        if any(_is_zero(option) for option in options):
             continue
         if any(_matches(kind, media_type) for media_type in produces):
             return True
@@ -43,6 +43,24 @@ def _accepts(accept: bytes, produces: tuple[str, ...]) -> bool:
 
 def _matches(wanted: str, media_type: str) -> bool:
     return wanted in {"*/*", "*", media_type, media_type.partition("/")[0] + "/*"}
+
+
+def accepts_gzip(header: bytes) -> bool:
+    """Tell whether a header ``Accept-Encoding`` allows gzip; what says nothing of it does not."""
+    return b"gzip" in header and _allows_gzip(header[:_LONGEST_ACCEPT])
+
+
+@lru_cache(256)
+def _allows_gzip(header: bytes) -> bool:
+    for member in header.decode("latin-1").split(","):
+        coding, *options = (part.strip().lower() for part in member.split(";"))
+        if coding in {"gzip", "x-gzip"}:
+            return not any(_is_zero(option) for option in options)
+    return False
+
+
+def _is_zero(option: str) -> bool:
+    return option == "q=0" or (option.startswith("q=0.") and not option[4:].strip("0"))
 
 
 def check_format(query: Mapping[str, str]) -> None:

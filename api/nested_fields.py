@@ -143,7 +143,8 @@ class ListOf(Field):
         raise FieldError(faults=faults)
 
     def _limits(self) -> dict[str, Any]:
-        return {"child": self.item.info("")}
+        # What stands in a list has no name, and so no label unless it was given one.
+        return {"child": {key: told for key, told in self.item.info("").items() if key != "label" or told}}
 
     def _schema(self, *, answer: bool) -> Schema:
         schema: Schema = {"type": "array", "items": self.item.schema(answer=answer)}

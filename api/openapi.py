@@ -9,7 +9,7 @@ from typing import Any, Final
 from api.answers import JSON_TYPE
 from api.fields import Field, Schema
 from api.negotiation import FORM, MULTIPART
-from api.nested_fields import ListOf, Nested
+from api.nested_fields import ListOf, Nested, Object
 from api.oauth.scopes import needed_scope
 from api.operations import Content, Described, Operation, PageOf
 from api.pages import envelope_schema
@@ -192,7 +192,10 @@ class _Writer:
             self._follow(content, answer=True)
             return content.schema(answer=True)
         if isinstance(content, PageOf):
-            return envelope_schema({"$ref": self._refer(content.shape, answer=True)})
+            schema = envelope_schema({"$ref": self._refer(content.shape, answer=True)})
+            if content.other is not None:
+                schema["oneOf"].append({"$ref": self._refer(content.other, answer=True)})
+            return schema
         return content
 
     def _follow(self, field: Field, *, answer: bool) -> None:
@@ -200,6 +203,8 @@ class _Writer:
             self._refer(field.shape, answer=answer)
         elif isinstance(field, ListOf):
             self._follow(field.item, answer=answer)
+        elif isinstance(field, Object) and field.values is not None:
+            self._follow(field.values, answer=answer)
 
     def _refer(self, shape: Shape, *, answer: bool, partial: bool = False) -> str:
         name = shape.component(answer=answer, partial=partial)

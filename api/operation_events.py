@@ -6,17 +6,16 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import anyio
-import orjson
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from api.endpoint import Endpoint
+from api.event_streams import EVENT_STREAM, event, stream
 from api.operations import Operation
 from api.plugins import PLUGINS_PATH, TAG
 from api.request import ApiRequest
 from host.packages.operations import Operation as PackageOperation
 
-EVENT_STREAM: Final = "text/event-stream"
 _LOOK_SECONDS = 0.3
 _SILENCE_LOOKS = 50
 # An hour: a client that still wants to know asks again.
@@ -42,7 +41,7 @@ async def follow_operation(request: ApiRequest) -> Response:
         for _ in range(_MOST_LOOKS):
             text = seen.news(operation)
             if operation.status in _ENDED:
-                yield text + _event("result", _result(operation))
+                yield text + event("result", _result(operation))
                 return
             silent = 0 if text else silent + 1
             if text or silent % _SILENCE_LOOKS == 0:
@@ -50,8 +49,7 @@ async def follow_operation(request: ApiRequest) -> Response:
             await anyio.sleep(_LOOK_SECONDS)
             operation = await run_in_threadpool(packages.operation, identifier)
 
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(events(), media_type=EVENT_STREAM, headers=headers)
+    return stream(events())
 
 
 class _Seen:
@@ -64,11 +62,11 @@ class _Seen:
         state = {"status": operation.status, "stage": operation.stage, "progress": operation.progress}
         if state != self._state:
             self._state = state
-            text += _event("progress", state)
+            text += event("progress", state)
         lines = operation.log[self._length :]
         if lines:
             self._length = len(operation.log)
-            text += _event("log", {"lines": lines.splitlines()})
+            text += event("log", {"lines": lines.splitlines()})
         return text
 
 
@@ -79,10 +77,6 @@ def _result(operation: PackageOperation) -> dict[str, Any]:
         "error": operation.error,
         "generation": operation.generation,
     }
-
-
-def _event(name: str, data: Any) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))
 
 
 ENDPOINTS: Final = (

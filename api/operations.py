@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -16,14 +16,18 @@ from api.request import ApiRequest
 from api.shapes import InvalidBodyError, Shape
 from host.contract.values import Access
 
+if TYPE_CHECKING:
+    from api.exporting import ListExport
+
 Handler: TypeAlias = Callable[[ApiRequest], Response]
 
 
 @dataclass(frozen=True, slots=True)
 class PageOf:
-    """What a list answers: a page of records, or without ``limit`` an array of all."""
+    """What a list answers: a page of records, or without ``limit`` an array of all; or else one other shape."""
 
     shape: Shape
+    other: Shape | None = None
 
 
 Content: TypeAlias = Shape | Field | PageOf | Schema | None
@@ -78,6 +82,8 @@ class Operation:
     """Answers in the envelope of the account interface; ``faults`` are all that there are, and bodies are JSON."""
     writes: Shape | None = None
     """Shape that OPTIONS shows for forms, where it is not ``body``."""
+    export: ListExport | None = None
+    """Writes the list to a file instead, where that is asked for."""
 
     @property
     def description(self) -> str:

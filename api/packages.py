@@ -17,7 +17,7 @@ from api.answers import Json
 from api.choice_field import Choice
 from api.endpoint import Endpoint
 from api.fields import Boolean, Integer
-from api.nested_fields import File, ListOf, Nested, Object
+from api.nested_fields import File, ListOf, Nested, Object, Reference
 from api.nested_fields import Json as JsonField
 from api.operations import Operation, Parameter
 from api.plugins import PLUGINS_PATH, TAG
@@ -34,7 +34,9 @@ _BUSY: Final = {409: "Another package operation is at work.", 503: "A file could
 _WHEEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+!-]*\.whl")
 
 _SOURCE: Final = {
-    "packagename": Text(required=False, blank=True, default="", help_text="May include a version: `x==1.2`."),
+    "packagename": Text(
+        label="Package name", required=False, blank=True, default="", help_text="May include a version: `x==1.2`."
+    ),
     "url": Text(
         required=False, blank=True, default="", help_text="A package index, or with `git+https://` a repository."
     ),
@@ -74,7 +76,7 @@ GENERATION: Final = Shape(
     "PackageGeneration",
     number=Integer(read_only=True),
     created=DateTime(read_only=True),
-    created_by=Integer(read_only=True, null=True),
+    created_by=Reference(model="user", api_url="/api/user/", read_only=True, null=True),
     action=Text(read_only=True),
     requirements=LongText(read_only=True, help_text="The plugins file."),
     packages=ListOf(item=Object(), read_only=True),
@@ -101,7 +103,7 @@ OPERATION: Final = Shape(
     created=DateTime(read_only=True),
     started=DateTime(read_only=True, null=True),
     finished=DateTime(read_only=True, null=True),
-    user_id=Integer(read_only=True, null=True),
+    user_id=Reference(model="user", api_url="/api/user/", read_only=True, null=True),
     generation=Integer(read_only=True, null=True),
     log=LongText(read_only=True, always=False, help_text="Only where one operation is shown."),
 )

@@ -12,10 +12,13 @@ from starlette.responses import Response
 from api import bulk, pages, search
 from api.answers import Empty, Json
 from api.endpoint import Endpoint
+from api.exporting import PARAMETERS as EXPORT_PARAMETERS
+from api.exporting import ListExport
 from api.fields import Field, Integer
 from api.filters import parameters as filter_parameters
 from api.lists import Encoder, Finish, answer_list
 from api.operations import Handler, Operation, PageOf, Parameter
+from api.output_record import DATA_OUTPUT
 from api.request import ApiRequest
 from api.shapes import Shape
 from api.text_fields import Text
@@ -85,12 +88,12 @@ class Resource:
     def endpoints(self) -> Sequence[Endpoint]:
         """The endpoints of the record."""
         about = {"tag": self.tag, "description": self.description}
-        plural = self._plural.capitalize()
+        plural = self.many[:1].upper() + self.many[1:]
         found = [Endpoint(self.path, name=f"{plural}", operations=self._on_list(), **about)]
         operations = self._on_details()
         if operations:
             path = f"{self.path}{{{self.path_parameter}}}/"
-            found.append(Endpoint(path, name=self.name.capitalize(), operations=operations, **about))
+            found.append(Endpoint(path, name=self.name[:1].upper() + self.name[1:], operations=operations, **about))
         return found
 
     @property
@@ -120,18 +123,35 @@ class Resource:
 
         """
         row = request.context.rows.one(self.listing, self.key, key, Query(user=request.user))
-        found = self._encoder([row])
+        found = self.encoder([row])
         if self.finish is not None:
             self.finish(request, found)
         return found[0]
 
     @cached_property
-    def _encoder(self) -> Encoder:
+    def encoder(self) -> Encoder:
+        """Makes answers of rows."""
         return Encoder(self.listing, self.shape)
 
+    @cached_property
+    def export(self) -> ListExport:
+        """Writes the list to a file."""
+        return ListExport(self)
+
     @property
-    def _plural(self) -> str:
+    def one(self) -> str:
+        """One record, with its article."""
+        # Names that begin with u are spoken as in user.
+        return f"an {self.name}" if self.name[0].lower() in "aeio" else f"a {self.name}"
+
+    @property
+    def many(self) -> str:
+        """What the records are called."""
         return self.plural or f"{self.name}s"
+
+    def listing_for(self, request: ApiRequest) -> Listing:
+        """Return the listing that a request for the list gets."""
+        return self.listing if self.choose is None else self.choose(request)
 
     def _id(self, verb: str) -> str:
         return f"{self.name.replace(' ', '_').replace('-', '_')}_{verb}"
@@ -140,20 +160,21 @@ class Resource:
         operations = {
             "GET": Operation(
                 id=self._id("list"),
-                summary=f"List {self._plural}",
+                summary=f"List {self.many}",
                 access=self.read,
                 handler=self._list,
-                answers={200: PageOf(self.shape)},
+                answers={200: PageOf(self.shape, DATA_OUTPUT)},
                 faults=_WRONG_QUERY,
-                parameters=self._list_parameters(),
+                parameters=self.list_parameters,
                 writes=self.shape,
+                export=self.export,
             )
         }
         if self.create is not None:
             body = self.create_shape or self.shape
             operations["POST"] = Operation(
                 id=self._id("create"),
-                summary=f"Create a {self.name}",
+                summary=f"Create {self.one}",
                 access=self.write,
                 handler=self._creating(self.create),
                 body=body,
@@ -163,7 +184,7 @@ class Resource:
         if self.bulk_delete:
             operations["DELETE"] = Operation(
                 id=self._id("bulk_delete"),
-                summary=f"Delete several {self._plural}",
+                summary=f"Delete several {self.many}",
                 access=self._removing,
                 handler=self._delete_many,
                 answers={204: None},
@@ -179,7 +200,7 @@ class Resource:
         if self.details:
             operations["GET"] = Operation(
                 id=self._id("retrieve"),
-                summary=f"Show a {self.name}",
+                summary=f"Show {self.one}",
                 access=self.read,
                 handler=self._retrieve,
                 answers={200: self.shape},
@@ -194,7 +215,7 @@ class Resource:
         if self.delete is not None:
             operations["DELETE"] = Operation(
                 id=self._id("destroy"),
-                summary=f"Delete a {self.name}",
+                summary=f"Delete {self.one}",
                 access=self._removing,
                 handler=self._deleting(self.delete),
                 answers={204: None},
@@ -205,7 +226,7 @@ class Resource:
     def _changing(self, update: Change, *, partial: bool) -> Operation:
         return Operation(
             id=self._id("partial_update" if partial else "update"),
-            summary=f"Change a {self.name}" if partial else f"Replace a {self.name}",
+            summary=f"Change {self.one}" if partial else f"Replace {self.one}",
             access=self.write,
             handler=self._updating(update),
             body=self.update_shape or self.shape,
@@ -218,8 +239,10 @@ class Resource:
     def _removing(self) -> Access:
         return self.write if self.remove is None else self.remove
 
-    def _list_parameters(self) -> list[Parameter]:
-        found = [*pages.PARAMETERS, *filter_parameters(self.listing.filters), *self.parameters]
+    @cached_property
+    def list_parameters(self) -> Sequence[Parameter]:
+        """Every query parameter of the list."""
+        found = [*pages.PARAMETERS, *EXPORT_PARAMETERS, *filter_parameters(self.listing.filters), *self.parameters]
         if self.listing.ordering:
             names = ", ".join(self.listing.ordering)
             text = f"Names to order by, separated by commas, each with an optional '-': {names}."
@@ -231,8 +254,9 @@ class Resource:
         return found
 
     def _list(self, request: ApiRequest) -> Response:
-        listing = self.listing if self.choose is None else self.choose(request)
-        return answer_list(request, listing, self._encoder, self.finish)
+        if self.export.is_wanted(request):
+            return self.export.begin(request)
+        return answer_list(request, self.listing_for(request), self.encoder, self.finish)
 
     def _retrieve(self, request: ApiRequest) -> Response:
         return self.answer_one(request, self.key_of(request))

@@ -1,25 +1,21 @@
-"""What the server says of itself: its description, its configuration, its health."""
+"""What the server says of itself: its description and its health."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from api.answers import Json
-from api.choice_field import Choice
 from api.endpoint import Endpoint
 from api.fields import Boolean, Integer
 from api.nested_fields import Json as JsonField
-from api.nested_fields import ListOf, Nested, Object
+from api.nested_fields import Object
 from api.operations import Operation
 from api.request import ApiRequest
 from api.shapes import Shape
 from api.text_fields import Text
-from api.time_fields import DateTime, iso_local
-from host.errors import NotFoundError
 
 _TAG = "Server"
 
@@ -29,7 +25,7 @@ SERVER_INFO: Final = Shape(
     id=Text(read_only=True, null=True),
     version=Text(read_only=True),
     instance=Text(read_only=True),
-    apiVersion=Integer(read_only=True),
+    apiVersion=Integer(read_only=True, label="API version"),
     worker_running=Boolean(read_only=True),
     worker_count=Integer(read_only=True),
     worker_pending_tasks=Integer(read_only=True),
@@ -51,14 +47,6 @@ SERVER_INFO: Final = Shape(
     framework_admin=Text(read_only=True, null=True),
 )
 _FOR_STAFF: Final = ("system_health", "database", "platform", "installer", "target", "django_admin", "framework_admin")
-CONFIG: Final = Shape(
-    "Config",
-    key=Text(read_only=True),
-    env_var=Text(read_only=True, null=True),
-    config_key=Text(read_only=True, null=True),
-    source=Choice(choices=[(name, name) for name in ("env", "toml", "default")], read_only=True),
-    accessed=DateTime(read_only=True, style="iso-local"),
-)
 
 
 def server_information(request: ApiRequest) -> Response:
@@ -67,24 +55,6 @@ def server_information(request: ApiRequest) -> Response:
     is_staff = user is not None and (user.is_staff or user.is_superuser)
     details = host.server_details() if is_staff else {}
     return Json({**dict.fromkeys(_FOR_STAFF), **host.server_info(), **details})
-
-
-def list_config(request: ApiRequest) -> Response:
-    """List every configuration value by its name and source. Values are never shown."""
-    return Json([_shown(entry) for entry in request.host.config.entries()])
-
-
-def show_config(request: ApiRequest) -> Response:
-    """Show where one configuration value comes from."""
-    wanted = request.path_params["key"]
-    for entry in request.host.config.entries():
-        if wanted in {entry.key, entry.config_key}:
-            return Json(_shown(entry))
-    raise NotFoundError(f"There is no configuration value '{wanted}'.")
-
-
-def _shown(entry: Any) -> dict[str, Any]:
-    return asdict(entry) | {"accessed": iso_local(entry.accessed)}
 
 
 class Health:
@@ -117,37 +87,6 @@ ENDPOINTS: Final = (
                 handler=server_information,
                 answers={200: SERVER_INFO},
                 writes=SERVER_INFO,
-            )
-        },
-    ),
-    Endpoint(
-        "/api/admin/config/",
-        name="Configuration",
-        tag=_TAG,
-        operations={
-            "GET": Operation(
-                id="config_list",
-                summary="List configuration values",
-                access="superuser",
-                handler=list_config,
-                answers={200: ListOf(item=Nested(shape=CONFIG))},
-                writes=CONFIG,
-            )
-        },
-    ),
-    Endpoint(
-        "/api/admin/config/{key}/",
-        name="Configuration value",
-        tag=_TAG,
-        operations={
-            "GET": Operation(
-                id="config_retrieve",
-                summary="Show a configuration value's source",
-                access="superuser",
-                handler=show_config,
-                answers={200: CONFIG},
-                faults={404: "There is no such configuration value."},
-                writes=CONFIG,
             )
         },
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.fields import MISSING, Field, FieldError, Schema
-from api.nested_fields import File, Json
+from api.nested_fields import File
 
 
 class InvalidBodyError(FieldError):
@@ -103,6 +103,3 @@ class Shape:
         """Return a shape of another name, without some fields and with others put in or replaced."""
         fields = {key: field for key, field in self.fields.items() if key not in without}
         return Shape(name, **(fields | changed))
-
-
-ANYTHING = Shape("Anything", value=Json(required=False))

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from api.answers import Json
 from api.endpoint import Endpoint
 from api.fields import Boolean, Integer
-from api.groups import USER_DETAIL
 from api.lists import Members
 from api.nested_fields import Nested, Reference
 from api.operations import Operation, Parameter
@@ -19,6 +18,7 @@ from api.resources import Resource
 from api.shapes import Shape
 from api.text_fields import Text
 from api.time_fields import Date, DateTime
+from api.user_detail import USER_DETAIL
 from host.accounts.listing import OWN_TOKENS, TOKENS_WITHIN_REACH
 from host.errors import InvalidInputError, NotFoundError
 from host.storage.listing import Listing

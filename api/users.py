@@ -27,10 +27,10 @@ _FOR_STAFF: Final = ("groups", "is_staff", "is_superuser", "profile")
 USER: Final = Shape(
     "User",
     pk=Integer(read_only=True, label="ID"),
-    username=Text(max_length=150),
-    first_name=Text(max_length=150, blank=True, required=False),
-    last_name=Text(max_length=150, blank=True, required=False),
-    email=Email(blank=True, required=False),
+    username=Text(max_length=150, help_text="Name to sign in with; no two accounts have the same."),
+    first_name=Text(max_length=150, blank=True, required=False, help_text="Given name."),
+    last_name=Text(max_length=150, blank=True, required=False, help_text="Family name."),
+    email=Email(blank=True, required=False, help_text="Address that mail goes to."),
     groups=ListOf(item=Nested(shape=GROUP), read_only=True, always=False, help_text="Shown to the staff."),
     group_ids=ListOf(
         item=Reference(model="group", api_url="/api/user/group/"),
@@ -45,7 +45,7 @@ USER: Final = Shape(
 )
 PASSWORD: Final = Shape(
     "SetPassword",
-    password=Text(raw=True, write_only=True),
+    password=Text(raw=True, write_only=True, help_text="The new password."),
     override_warning=Boolean(default=False, write_only=True, help_text="Take a weak password too."),
 )
 

@@ -5,12 +5,27 @@ from typing import TYPE_CHECKING
 from host.contract.accounts import SignInProvider
 from host.contract.actions import ActionResult
 from host.contract.admin import AdminIntegration
+from host.contract.currency import ExchangeRates
 from host.contract.events import Event
+from host.contract.exports import (
+    ExportColumn,
+    ExportFormat,
+    ExportJob,
+    ExportOption,
+    ExportPlan,
+    ExportSheet,
+    ExportWriter,
+)
+from host.contract.icons import Icon, IconPack
+from host.contract.imports import ImportField, ImportRecord, ImportTarget
 from host.contract.locate import LocateResult
+from host.contract.mail import IncomingMail, MailAccess, MailDelivery, OutgoingMail
 from host.contract.markers import hookimpl
 from host.contract.models import ModelType, State, StatusSet
 from host.contract.plugin import Plugin
+from host.contract.progress import report_progress
 from host.contract.routes import access
+from host.contract.schedules import ScheduledTask
 from host.contract.services import Services, SettingsAccess
 from host.contract.settings import Setting, SettingError
 from host.contract.ui import (
@@ -34,14 +49,32 @@ __all__ = [
     "AdminIntegration",
     "DashboardItem",
     "Event",
+    "ExchangeRates",
+    "ExportColumn",
+    "ExportFormat",
+    "ExportJob",
+    "ExportOption",
+    "ExportPlan",
+    "ExportSheet",
+    "ExportWriter",
+    "Icon",
+    "IconPack",
     "Identity",
+    "ImportField",
+    "ImportRecord",
+    "ImportTarget",
+    "IncomingMail",
     "Json",
     "LocateResult",
+    "MailAccess",
+    "MailDelivery",
     "ModelType",
     "NavigationItem",
+    "OutgoingMail",
     "Panel",
     "Plugin",
     "PrimaryAction",
+    "ScheduledTask",
     "Services",
     "Setting",
     "SettingError",
@@ -57,6 +90,7 @@ __all__ = [
     "User",
     "access",
     "hookimpl",
+    "report_progress",
     "table_base",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from host.config import Config
 from host.plugins.registry import Registry
+from host.settings.global_settings import GlobalSettings
 from host.storage.engine import Database
 
 DISTRIBUTION = "plugyard"
@@ -18,7 +20,9 @@ API_VERSION = 530
 """Version of the interface, as clients compare it."""
 
 
-def server_info(config: Config, registry: Registry) -> dict[str, Any]:
+def server_info(
+    config: Config, registry: Registry, settings: GlobalSettings, workers: Mapping[str, Any]
+) -> dict[str, Any]:
     """Describe the server for anybody, in the shape of ``GET /api/``."""
     active = [
         {"name": plugin.manifest.identity.name, "slug": key, "version": plugin.manifest.identity.version or None}
@@ -26,15 +30,12 @@ def server_info(config: Config, registry: Registry) -> dict[str, Any]:
     ]
     return {
         "server": "Plugyard",
-        "instance": config.instance,
+        "instance": settings.text("INVENTREE_INSTANCE"),
         "apiVersion": API_VERSION,
-        # There is no task queue yet, hence no worker.
-        "worker_running": False,
-        "worker_count": 0,
-        "worker_pending_tasks": 0,
+        **workers,
         "plugins_enabled": config.plugins_enabled,
         "plugins_install_disabled": config.plugins_install_disabled,
-        "email_configured": bool(config.smtp_url.get_secret_value()),
+        "email_configured": _can_mail(config, registry, settings),
         "debug_mode": config.debug,
         "docker_mode": _in_container(),
         "default_locale": config.default_locale,
@@ -46,12 +47,17 @@ def server_info(config: Config, registry: Registry) -> dict[str, Any]:
             "disable_theme_storage": config.disable_theme_storage,
         },
         "settings": {
-            "sso_registration": config.login_enable_sso_reg,
-            "registration_enabled": config.login_enable_reg,
-            "password_forgotten_enabled": config.login_enable_pwd_forgot,
+            "sso_registration": settings.flag("LOGIN_ENABLE_SSO") and settings.flag("LOGIN_ENABLE_SSO_REG"),
+            "registration_enabled": settings.flag("LOGIN_ENABLE_REG"),
+            "password_forgotten_enabled": settings.flag("LOGIN_ENABLE_PWD_FORGOT"),
         },
         "active_plugins": active if config.plugins_enabled else False,
     }
+
+
+def _can_mail(config: Config, registry: Registry, settings: GlobalSettings) -> bool:
+    has_plugin = bool(registry.hooks.get("deliver_mail")) and settings.flag("ENABLE_PLUGINS_MAILS")
+    return has_plugin or bool(config.smtp_url.get_secret_value())
 
 
 def server_details(database: Database) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from host.accounts.sessions.web_tokens import new_rsa_key
 from host.accounts.users import Users
 from host.config.accounts import AccountOptions
 from host.config.mail import MailOptions
+from host.mail.couriers import Couriers
 from host.mail.mailer import Mailer
 from host.plugins.accounts import AccountPlugins, TextMessages
 from host.storage.engine import Database
@@ -34,7 +35,7 @@ from host.storage.kept_texts import keep
 class Place:
     """Where and under what name people find the host."""
 
-    instance: str
+    instance: Callable[[], str]
     site_url: str
     home: Path
     secret_key: Callable[[], str]
@@ -51,6 +52,7 @@ class Entrance:
         users: writes accounts.
         passwords: hashes and checks.
         plugins: asks those that take part in signing in.
+        couriers: may take mail before the mail server does, and see it.
         emit: stores events.
         report: keeps error reports.
         clock: the present moment.
@@ -67,6 +69,7 @@ class Entrance:
         users: Users,
         passwords: Passwords,
         plugins: AccountPlugins,
+        couriers: Couriers,
         emit: Emit,
         report: Callable[..., Any],
         clock: Callable[[], datetime],
@@ -78,6 +81,7 @@ class Entrance:
         self._users = users
         self._passwords = passwords
         self._plugins = plugins
+        self._couriers = couriers
         self._emit = emit
         self._report = report
         self._clock = clock
@@ -100,6 +104,7 @@ class Entrance:
             report=self._report,
             clock=self._clock,
             subject_prefix=self._options.account_email_subject_prefix,
+            couriers=self._couriers,
         )
 
     @cached_property
@@ -118,6 +123,7 @@ class Entrance:
             read_providers(self._options.socialaccount_providers),
             first_use=SeenTokens(self._database, clock=self._clock),
             more=self._plugins.sign_in_providers,
+            enabled=lambda: self._options.login_enable_sso,
             clock=self._clock,
         )
 
@@ -136,7 +142,7 @@ class Entrance:
             mail=self.mailer.send,
             sms=self.texts,
             emit=self._emit,
-            instance=place.instance,
+            name=place.instance,
             clock=self._clock,
         )
         return SignIn(area, providers=self.providers, site=place.site_url, rsa_key=self._rsa_key())

@@ -107,7 +107,7 @@ def _consent(request: ApiRequest, consent: Consent, user: User) -> Response:
 
 
 def _instance(request: ApiRequest) -> str:
-    return request.host.config.instance
+    return request.host.instance
 
 
 PATHS: Final = (FormEndpoint(PATH, {"GET": ask, "POST": decide}),)

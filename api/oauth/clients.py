@@ -9,7 +9,7 @@ from starlette.responses import Response
 from api.answers import Json
 from api.choice_field import Choice
 from api.fields import Boolean, Integer
-from api.nested_fields import ListOf
+from api.nested_fields import ListOf, Reference
 from api.operations import Operation
 from api.request import ApiRequest
 from api.resources import Resource
@@ -45,7 +45,13 @@ CLIENT: Final = Shape(
     public=_PUBLIC,
     redirect_uris=_URIS,
     scopes=_SCOPES,
-    owner=Integer(read_only=True, null=True, help_text="The account whose rights the client can never exceed."),
+    owner=Reference(
+        model="user",
+        api_url="/api/user/",
+        read_only=True,
+        null=True,
+        help_text="The account whose rights the client can never exceed.",
+    ),
     created=DateTime(read_only=True),
 )
 _CHANGED: Final = Shape(

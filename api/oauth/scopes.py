@@ -14,6 +14,8 @@ _PLUGINS: Final = "/api/plugins/"
 # another e-mail address leads to a new password, another account or group to other rights.
 _IN_PERSON: Final = ("/api/user/token/", "/api/user/tokens/", "/api/user/me/token/", "/api/oauth/", "/api/auth/")
 _ACCOUNTS: Final = "/api/user/"
+# Who can sign up and in, what new accounts may do, and what is installed at the next start.
+_HOST: Final = "/api/settings/global/"
 _OWN_PROFILE: Final = "/api/user/me/profile/"
 
 
@@ -21,7 +23,8 @@ def needed_scope(method: str, path: str) -> str | None:
     """Return the scope that a token needs for a request; ``None`` where only the account itself may come."""
     reads = method in _READS
     changes_accounts = path.startswith(_ACCOUNTS) and path != _OWN_PROFILE and not reads
-    if method != "OPTIONS" and (path.startswith(_IN_PERSON) or changes_accounts):
+    opens_doors = path.startswith(_HOST) and not reads
+    if method != "OPTIONS" and (path.startswith(_IN_PERSON) or changes_accounts or opens_doors):
         return None
     if reads:
         return READ

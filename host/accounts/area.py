@@ -48,5 +48,11 @@ class Area:
     mail: Mail
     sms: Sms
     emit: Emit
-    instance: str = "Plugyard"
+    name: Callable[[], str]
+    """Tells the name of this instance as it is now."""
     clock: Callable[[], datetime] = field(default=now)
+
+    @property
+    def instance(self) -> str:
+        """The name of this instance, as people see it."""
+        return self.name()

@@ -19,7 +19,17 @@ with quick_imports():
 
 
 def application() -> ASGIApp:
-    """Make the application of a worker process; the worker ends with the process that started it."""
+    """Make the application of one of several processes; one of them runs background tasks."""
+    return _application(runs_tasks=True)
+
+
+def application_without_tasks() -> ASGIApp:
+    """Make the application of one of several processes that run no background tasks."""
+    return _application(runs_tasks=False)
+
+
+def _application(*, runs_tasks: bool) -> ASGIApp:
+    # The process ends with the one that started it.
     parent = multiprocessing.parent_process()
     if parent is not None:
 
@@ -28,7 +38,7 @@ def application() -> ASGIApp:
             os.kill(os.getpid(), signal.SIGTERM)
 
         threading.Thread(target=follow, name="plugyard-parent", daemon=True).start()
-    return served(Host(load_config()))
+    return served(Host(load_config(), runs_tasks=runs_tasks))
 
 
 def served(host: Host) -> ASGIApp:

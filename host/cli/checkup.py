@@ -23,6 +23,7 @@ from host.cli.output import CommandError
 from host.config import FILE_VARIABLE, PREFIX, Config
 from host.packages.pip_process import Pip
 from host.storage.engine import Database
+from host.storage.files import FilesFailedError, FileStore
 
 _LITTLE_SPACE = 1 << 30
 _TOO_LITTLE_SPACE = 50 << 20
@@ -60,6 +61,7 @@ def check_up() -> Iterator[Finding]:
     yield from _configuration(config)
     yield _home(config.home.absolute())
     yield _secret_key(config)
+    yield _files(config)
     yield from _database(config)
 
 
@@ -122,6 +124,15 @@ def _secret_key(config: Config) -> Finding:
         message = f"{path} can be used by others (mode {stat.S_IMODE(mode):o})."
         return Finding(Result.FAIL, "secret key", message, f"Run: chmod 600 {path}")
     return Finding(Result.OK, "secret key", "kept in the home folder, for its owner only")
+
+
+def _files(config: Config) -> Finding:
+    files = FileStore(config.home.absolute() / "files", config.files_url.get_secret_value())
+    try:
+        files.check()
+    except FilesFailedError as error:
+        return Finding(Result.FAIL, "files", error.reason, error.remedy)
+    return Finding(Result.OK, "files", f"{files.where} can be written")
 
 
 def _database(config: Config) -> Iterator[Finding]:

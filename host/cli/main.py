@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from host.cli import clients, doctor, packages, plugins, projects, serve, users
+from host.cli import clients, doctor, packages, plugins, projects, serve, users, worker
 from host.cli.commands import Commands, DebugOption, JsonOption, RootCommands
 from host.cli.output import Output
 
@@ -42,6 +42,7 @@ _client = typer.Typer(name="client", cls=Commands, help="Register OAuth clients.
 _user = typer.Typer(name="user", cls=Commands, help="Create accounts and API tokens.", rich_markup_mode=None)
 
 serve.add_to(app)
+worker.add_to(app)
 app.add_typer(_user)
 users.add_to(_user)
 app.add_typer(_client)

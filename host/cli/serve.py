@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from host.server import Host
 
 _WORKER = "host.cli.application:application"
+_WORKER_WITHOUT_TASKS = "host.cli.application:application_without_tasks"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,7 +37,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Number of processes.")] = 1,
-    no_tasks: Annotated[bool, typer.Option("--no-tasks", help="Run no background tasks in this service.")] = False,  # noqa: ARG001 - there are no tasks yet
+    no_tasks: Annotated[bool, typer.Option("--no-tasks", help="Leave background tasks to 'plugyard worker'.")] = False,
     access_log: Annotated[bool, typer.Option("--access-log", help="Log each request.")] = False,
     trusted_proxies: Annotated[
         str, typer.Option(metavar="ADDRESSES", help="Proxies whose X-Forwarded headers are believed.")
@@ -44,7 +45,8 @@ def serve(
 ) -> None:
     """Bring the database up to date, then run the service.
 
-    SIGHUP replaces several processes one by one, which is how compiled plugins are taken up.
+    Background tasks run in it too, in one of several processes. SIGHUP replaces several processes one by one, which is
+    how compiled plugins are taken up.
     """
     with quick_imports():
         from host.cli import serving  # noqa: PLC0415 - loads the web server
@@ -55,7 +57,7 @@ def serve(
     logging.config.dictConfig(log_config(level="INFO", access_log=access_log))
     with serving.bind(host, port) as bound:
         with explained_database_errors():
-            service = Host(load_config())
+            service = Host(load_config(), runs_tasks=not no_tasks)
             administrator = _prepare(service)
         if administrator is not None and not out.as_json:
             _introduce(out, administrator)
@@ -64,7 +66,8 @@ def serve(
             was_ready = serving.run_here(served(service), bound, address, ready)
         else:
             service.close()
-            was_ready = serving.run_workers(_WORKER, bound, address, workers, ready)
+            factory = _WORKER_WITHOUT_TASKS if no_tasks else _WORKER
+            was_ready = serving.run_workers(factory, bound, address, workers, ready)
     if was_ready:
         return
     if administrator is not None and out.as_json:

@@ -10,11 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
+from host.config.access import watch
 from host.config.accounts import AccountOptions
+from host.config.files import parse_files_url
 from host.config.kinds import Names
 from host.config.mail import MailOptions
+from host.config.tasks import TaskOptions
 
 PREFIX = "PLUGYARD_"
 FILE_VARIABLE = "PLUGYARD_CONFIG"
@@ -34,16 +37,19 @@ class ConfigEntry:
     source: str
     """``env``, ``toml`` or ``default``."""
     accessed: datetime
-    """When it was read: local time without a zone, as the interface shows it."""
+    """When the host last looked it up: local time without a zone, as the interface shows it."""
 
 
-class Config(AccountOptions, MailOptions):
+class Config(AccountOptions, MailOptions, TaskOptions):
     """Every setting of the server. The environment variable is the name in capitals after ``PLUGYARD_``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
 
     home: Path = Field(Path("var"), description="Folder for the database, installed packages, files and caches.")
     database_url: SecretStr = Field(SecretStr(""), description="Database; empty means SQLite in the home folder.")
+    files_url: SecretStr = Field(
+        SecretStr(""), description="Where files are kept; empty means the folder files in the home folder."
+    )
     secret_key: SecretStr = Field(SecretStr(""), description="Signing key; empty means one made and kept at home.")
     instance: str = Field("Plugyard", description="Name of this instance, shown to users.")
     default_locale: str = Field("en-us", description="Language of answers where the client names none.")
@@ -55,6 +61,7 @@ class Config(AccountOptions, MailOptions):
     login_message: str = Field("", description="Text for the sign-in page.")
     navbar_message: str = Field("", description="Text for the navigation bar.")
     disable_theme_storage: bool = Field(default=False, description="Tell clients not to keep a user's theme.")
+    news_url: SecretStr = Field(SecretStr(""), description="Feed of news for the staff; empty means off.")
     debug: bool = Field(default=False, description="Show error details in answers. Never in production.")
     cors_origins: Names = Field((), description="Origins that may call the API from a browser, comma separated.")
     max_body_mb: int = Field(64, ge=1, description="Largest request body, in MiB.")
@@ -73,6 +80,9 @@ class Config(AccountOptions, MailOptions):
     plugin_settings: Mapping[str, Mapping[str, Any]] = Field(
         default_factory=dict, description="Fixed plugin settings: a JSON object of plugin key, setting, value."
     )
+    global_settings: Mapping[str, Any] = Field(
+        default_factory=dict, description="Fixed global settings: a JSON object of setting, value."
+    )
     sample_plugins: bool = Field(default=False, description="Offer the sample plugins too.")
     index_url: str = Field("", description="Package index; empty means pip's own configuration.")
     find_links: Names = Field((), description="Further places to find packages, as pip's --find-links.")
@@ -89,6 +99,7 @@ class Config(AccountOptions, MailOptions):
 
     _sources: dict[str, str] = PrivateAttr(default_factory=dict)
     _read_at: datetime = PrivateAttr(default_factory=datetime.now)
+    _looked_up: dict[str, float] = PrivateAttr(default_factory=dict)
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None) -> Self:
@@ -116,17 +127,27 @@ class Config(AccountOptions, MailOptions):
         return config
 
     def entries(self) -> list[ConfigEntry]:
-        """List every setting with its source; never with its value."""
+        """List every setting with its source; never with its value.
+
+        One that the host has not looked up yet was accessed when the configuration was read.
+        """
+        looked_up = self._looked_up
         return [
             ConfigEntry(
                 key=f"{PREFIX}{name.upper()}",
                 env_var=f"{PREFIX}{name.upper()}",
                 config_key=name,
                 source=self._sources.get(name, "default"),
-                accessed=self._read_at,
+                accessed=datetime.fromtimestamp(looked_up[name]) if name in looked_up else self._read_at,  # noqa: DTZ006
             )
             for name in type(self).model_fields
         ]
+
+    @field_validator("files_url")
+    @classmethod
+    def _check_files_url(cls, value: SecretStr) -> SecretStr:
+        parse_files_url(value.get_secret_value())
+        return value
 
     @property
     def plugins_txt(self) -> Path:
@@ -137,9 +158,20 @@ class Config(AccountOptions, MailOptions):
         return here if here.is_file() else self.home.absolute() / "plugins.txt"
 
     @property
+    def queue(self) -> str:
+        """The queue's URL."""
+        if url := self.queue_url.get_secret_value():
+            return url
+        database = self.database
+        return database if database.startswith("postgres") else f"sqlite:///{self.home.absolute() / 'queue.db'}"
+
+    @property
     def database(self) -> str:
         """The database's URL."""
         return self.database_url.get_secret_value() or f"sqlite:///{self.home.absolute() / 'plugyard.db'}"
+
+
+watch(Config, Config.model_fields)
 
 
 def _read_file(environment: Mapping[str, str]) -> dict[str, Any]:

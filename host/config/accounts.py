@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field, SecretStr
 
 from host.config.kinds import Names
 
-MINUTES = 60
 DAYS = 86_400
 
 
@@ -87,6 +86,7 @@ class LoginOptions(BaseModel):
     )
     login_enable_reg: bool = Field(default=True, description="Anybody may sign up.")
     login_enable_pwd_forgot: bool = Field(default=True, description="A forgotten password may be reset.")
+    login_enable_sso: bool = Field(default=True, description="People may sign in by a provider.")
     login_enable_sso_reg: bool = Field(default=True, description="Anybody may sign up by a provider.")
     login_signup_mail_restriction: Names = Field(
         (), description="Domains whose addresses may sign up, such as `@example.org`; empty allows all."

@@ -36,7 +36,7 @@ class AccountHooks:
     key = "auth"
     human_name = "Accounts"
 
-    @hookspec(asked=Asked.FIRST, returns=bool, optional=True)
+    @hookspec(asked=Asked.FIRST, returns=bool, optional=True, secret=True)
     def send_sms(self, phone: str, text: str) -> MaybeAwaitable[bool | None]:
         """Deliver a text message.
 
@@ -44,19 +44,21 @@ class AccountHooks:
         begins with ``+`` and the country code; ``text`` may hold a code that opens an account: log it nowhere.
         Return: ``True`` when the message is on its way; ``False`` or ``None`` when this plugin does not deliver to that
         number, and the next plugin is asked.
-        Failure: an error report is written and the next plugin is asked. When nobody delivers, another report says so.
+        Failure: an error report is written, without the text of what was raised, and the next plugin is asked. When
+        nobody delivers, another report says so.
         Since: 0.1.
         """
         raise NotImplementedError
 
-    @hookspec(asked=Asked.ALL, returns=str, many=True, optional=True)
+    @hookspec(asked=Asked.ALL, returns=str, many=True, optional=True, secret=True)
     def check_password(self, password: str, user: User | None) -> MaybeAwaitable[Sequence[str] | None]:
         """Say what is wrong with a new password.
 
         When: somebody chooses a password, and the host's own rules have nothing against it. ``user`` is ``None`` when
         the account does not exist yet. Passwords in use are never checked again.
         Return: one sentence for each reason to refuse it, read by whoever chose it; none or ``None`` when it is good.
-        Failure: an error report is written, and the password is judged without this plugin.
+        Failure: an error report is written, without the text of what was raised, and the password is judged without
+        this plugin.
         Since: 0.1.
         """
         raise NotImplementedError

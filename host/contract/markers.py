@@ -44,6 +44,8 @@ class HookInfo:
     """The class of the answer, or of its items where ``many`` is set; ``None`` for hooks that answer nothing."""
     many: bool
     optional: bool
+    secret: bool = False
+    """Its arguments hold what opens accounts, so that no report shows what a failing plugin says of them."""
 
 
 def hookspec(
@@ -52,12 +54,13 @@ def hookspec(
     returns: type | None = None,
     many: bool = False,
     optional: bool = False,
+    secret: bool = False,
     since: str = "0.1",
 ) -> Callable[[_Function], _Function]:
     """Declare a hook: who is asked, and what a right answer looks like."""
 
     def mark(function: _Function) -> _Function:
-        setattr(function, _INFO_ATTRIBUTE, HookInfo(since, asked, returns, many, optional))
+        setattr(function, _INFO_ATTRIBUTE, HookInfo(since, asked, returns, many, optional, secret))
         return _mark_spec(function)
 
     return mark

@@ -31,7 +31,7 @@ class ModelType:
     """Empty means the plugin's key."""
     role: str = ""
     api_url: str | None = None
-    exists: Callable[[int], bool] | None = None
+    exists: Callable[[int], MaybeAwaitable[bool]] | None = None
     attachments: bool = True
 
     def __post_init__(self) -> None:
@@ -112,7 +112,7 @@ class ModelHooks:
         """Give status sets.
 
         When: once, as the plugin is loaded.
-        Return: the sets. A name that an earlier plugin took is refused.
+        Return: the sets. A name is an identifier other than ``custom``; one that an earlier plugin took is refused.
         Failure: the plugin is not loaded and the registry status says why.
         Since: 0.1.
         """

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 from host.contract.accounts import AccountHooks
 from host.contract.actions import ActionHooks
 from host.contract.admin import AdminHooks
+from host.contract.currency import CurrencyHooks
 from host.contract.events import EventHooks
+from host.contract.exports import ExportHooks
+from host.contract.icons import IconHooks
+from host.contract.imports import ImportHooks
 from host.contract.locate import LocateHooks
+from host.contract.mail import MailHooks
 from host.contract.markers import Asked, MaybeAwaitable, hookspec
 from host.contract.models import ModelHooks
 from host.contract.routes import RouteHooks
-from host.contract.services import Services, SettingsAccess
+from host.contract.schedules import ScheduleHooks
+from host.contract.services import Audience, Services, SettingsAccess
 from host.contract.settings import SettingsHooks, UserSettingsHooks
 from host.contract.ui import UIHooks
 from host.contract.values import Identity, Json
@@ -65,8 +71,14 @@ FAMILIES: tuple[type, ...] = (
     AdminHooks,
     RouteHooks,
     EventHooks,
+    ScheduleHooks,
     ModelHooks,
+    MailHooks,
     AccountHooks,
+    CurrencyHooks,
+    IconHooks,
+    ExportHooks,
+    ImportHooks,
 )
 """Every hook family; ``mixins`` in the API lists those of which a plugin implements a hook."""
 
@@ -82,8 +94,14 @@ if TYPE_CHECKING:
         AdminHooks,
         RouteHooks,
         EventHooks,
+        ScheduleHooks,
         ModelHooks,
+        MailHooks,
         AccountHooks,
+        CurrencyHooks,
+        IconHooks,
+        ExportHooks,
+        ImportHooks,
     ):
         """Lets a type checker compare a plugin's methods with the specifications."""
 
@@ -151,6 +169,10 @@ class Plugin(_Hooks):
     def emit(self, name: str, data: dict[str, Json] | None = None, *, user_id: int | None = None) -> None:
         """Send an event named ``<key>.<name>``."""
         self.services.emit(name, data, user_id=user_id)
+
+    def notify(self, to: Audience, name: str, message: str = "", *, link: str = "") -> None:
+        """Tell people something, which they find among their notifications."""
+        self.services.notify(to, name, message, link=link)
 
     def static_url(self, path: str) -> str:
         """Return the path under which a client finds a file of the plugin's static folder."""

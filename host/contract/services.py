@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from host.contract.mail import MailAccess
 from host.contract.settings import SettingValue
 from host.contract.values import Identity, Json
 
 if TYPE_CHECKING:
     from sqlmodel import Session
+
+Audience: TypeAlias = Sequence[int] | Literal["staff", "superusers"]
+"""Whom a notification is for: ids of accounts, everybody of the staff, or every superuser."""
 
 
 class SettingsAccess(Protocol):
@@ -63,6 +68,10 @@ class Services(Protocol):
         """The plugin's own settings."""
 
     @property
+    def mail(self) -> MailAccess:
+        """Hand in mail that has come in, and tell what became of mail that left."""
+
+    @property
     def log(self) -> logging.Logger:
         """A logger named ``plugyard.plugin.<key>``."""
 
@@ -73,6 +82,18 @@ class Services(Protocol):
         """Send an event ``<key>.<name>`` to every plugin that wants it.
 
         The event is stored at once and delivered soon after.
+        """
+
+    def notify(self, to: Audience, name: str, message: str = "", *, link: str = "") -> None:
+        """Tell people something, which they find among their notifications in the category of the plugin's key.
+
+        As long as somebody has not read one of the same name and link, it is renewed instead of sent again. Inside a
+        session's block it is sent as part of that transaction.
+
+        Raises:
+            TypeError: the name, the message or the link is no text, or ``to`` holds something else than ids.
+            ValueError: the name is empty, there is no such audience, or the link is neither a path nor an http address.
+
         """
 
     def static_url(self, path: str) -> str:

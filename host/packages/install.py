@@ -131,6 +131,13 @@ class Packages:
         host = self._environment.distributions()
         return problems(generation.lock, host, self._environment.label(host))
 
+    def follows_file(self) -> bool:
+        """Tell, without an index, whether the plugins file says what it said when the generation in force was made."""
+        situation = self._planner.situation()
+        if situation.generation is None:
+            return not any(line.requirement for line in situation.file.lines)
+        return situation.generation.requirements == situation.file.text
+
     # -- planning ---------------------------------------------------------------------------------------------
 
     def plan(self, request: InstallRequest, *, on_line: Callable[[str], None] = _nothing) -> Plan:

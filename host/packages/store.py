@@ -11,9 +11,9 @@ from pathlib import Path
 
 from host.packages.lockfile import LockedPackage
 from host.packages.node import is_gone, new_owner, node_id
-from host.packages.text_files import sync_folder
 from host.packages.unpack import unpack_wheel
 from host.packages.wheels import Wheels
+from host.storage.atomic import sync_folder
 
 _TEMPORARY = ".new-"
 _FORGOTTEN_AFTER = 24 * 3600.0

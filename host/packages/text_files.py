@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from host.errors import UnavailableError
+from host.storage.atomic import sync_folder
 
 
 def read_text(path: Path) -> str | None:
@@ -64,20 +65,6 @@ def write_text(path: Path, text: str) -> None:
             raise
         _write(target, text, None)
     sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a loss of power, where the system can do that."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # some network file systems have no such thing
-            raise
-    finally:
-        os.close(descriptor)
 
 
 def _mode(path: Path) -> int | None:

@@ -61,6 +61,7 @@ class Calls:
         deadlines: family key → seconds; ``default`` for the families that are not named.
         strict: raise what a plugin raises instead of going on, for tests.
         budget: counts failures; a plugin over its budget is quarantined in this process at once.
+        scrub: takes secrets out of what plugins raise, before anybody is told.
 
     """
 
@@ -71,8 +72,9 @@ class Calls:
         *,
         strict: bool = False,
         budget: ErrorBudget | None = None,
+        scrub: Callable[[str], str] = str,
     ) -> None:
-        self._complaints = Complaints(report, budget or ErrorBudget(), strict=strict)
+        self._complaints = Complaints(report, budget or ErrorBudget(), strict=strict, scrub=scrub)
         self._deadlines = dict(deadlines or {})
         self._statistics: dict[tuple[str, str], Statistics] = {}
         self._functions: dict[tuple[str, str], Watched] = {}
@@ -139,6 +141,7 @@ class Calls:
         /,
         *arguments: Any,
         expected: tuple[type[Exception], ...] = (),
+        seconds: float | None = None,
     ) -> T:
         """Call a function that a plugin handed over, such as a validator, bounded like a hook.
 
@@ -149,6 +152,7 @@ class Calls:
             function: the function.
             arguments: passed by position.
             expected: exceptions that are part of the agreement; they pass through and are no failures.
+            seconds: how long it may take, where that is not the default.
 
         Raises:
             PluginFailedError: it raised anything else, took too long, is busy or in quarantine.
@@ -157,13 +161,18 @@ class Calls:
         if self._complaints.gate(plugin).shut:
             raise _quarantined(plugin, name)
         subject = self._functions.get((plugin, name))
-        if subject is None:
-            subject = Watched(plugin, name, self._deadline("default"), on_stuck=self._complaints.stuck)
+        deadline = self._deadline("default") if seconds is None else seconds
+        if subject is None or (subject.deadline != deadline and not subject.stuck):
+            if subject is not None:
+                self._functions.pop((plugin, name), None)
+            subject = Watched(plugin, name, deadline, on_stuck=self._complaints.stuck)
             subject = self._functions.setdefault((plugin, name), subject)
         if subject.stuck:
             raise self._complaints.refused(subject)
         try:
             result: T = self._run(subject, lambda given: function(*given), arguments)
+            if inspect.isawaitable(result):
+                result = self._await(subject, result)
         except expected:
             raise
         except BaseException as error:

@@ -9,8 +9,8 @@ from functools import partial
 
 from host.plugins.bounded import Exited
 from host.plugins.budget import ErrorBudget
-from host.plugins.failures import PluginFailedError, PluginQuarantinedError, details, shortened, summary
-from host.plugins.implementations import Gate
+from host.plugins.failures import PluginFailedError, PluginQuarantinedError, details, hushed, shortened, summary
+from host.plugins.implementations import Gate, Implementation
 from host.plugins.watchdog import WATCHDOG, current_scope
 from host.plugins.watched import Call, HookDeadline, Overdue, Watched
 from host.plugins.workers import WORKERS
@@ -23,8 +23,9 @@ _log = logging.getLogger(__name__)
 class Complaints:
     """Knows what to do about failures; the arguments are those of :class:`host.plugins.calls.Calls`."""
 
-    def __init__(self, report: Report, budget: ErrorBudget, *, strict: bool) -> None:
+    def __init__(self, report: Report, budget: ErrorBudget, *, strict: bool, scrub: Callable[[str], str]) -> None:
         self.report = report
+        self.scrub = scrub
         self.budget = budget
         self.strict = strict
         self._gates: dict[str, Gate] = {}
@@ -50,6 +51,7 @@ class Complaints:
         if isinstance(error, Exited):
             error = error.error
         message, data, charge = _described(subject, error)
+        message = self.scrub(message)  # it is told to whoever asked
         self.record(subject, message, data, charge=charge)
         WATCHDOG.check()
         if self.strict and not isinstance(error, Overdue):
@@ -74,6 +76,7 @@ class Complaints:
     def record(self, subject: Watched, message: str, data: str, *, charge: bool = True) -> None:
         """Log and report a failure, and count it when the plugin is to blame."""
         path = path_of(subject)
+        message, data = self.scrub(message), self.scrub(data)
         _log.error("%s: %s%s", path, message, f"\n{data}" if data else "")
         try:
             self.report(path, message, data)
@@ -96,9 +99,13 @@ def path_of(subject: Watched) -> str:
 
 def _described(subject: Watched, error: BaseException) -> tuple[str, str, bool]:
     """Return message, details, and whether the plugin is to blame."""
+    is_secret = isinstance(subject, Implementation) and subject.info.secret
     if not isinstance(error, Overdue):
-        return summary(error), details(error), True
-    data = details(error.__cause__) if error.__cause__ is not None else shortened(error.stack)
+        return *(hushed(error) if is_secret else (summary(error), details(error))), True
+    if error.__cause__ is None:
+        data = shortened(error.stack)
+    else:
+        data = hushed(error.__cause__)[1] if is_secret else details(error.__cause__)
     if error.blocked_by:
         return f"did not answer in time, because {error.blocked_by} took it", data, False
     return f"did not answer within {subject.deadline:g} s", data, True

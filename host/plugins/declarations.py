@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from host.contract.models import Color, ModelType, State, StatusSet
 from host.contract.settings import Setting
 from host.plugins.plain import plain
 from host.plugins.results import check
@@ -14,7 +15,19 @@ from host.plugins.specs import specs
 
 BEFORE_START = ("plugin_settings", "user_settings", "models")
 """Asked before ``start``: the host needs them to make the plugin's services and tables."""
-AFTER_START = ("action_names", "event_patterns", "routes", "static_folder", "model_types", "status_sets")
+AFTER_START = (
+    "action_names",
+    "event_patterns",
+    "routes",
+    "static_folder",
+    "model_types",
+    "status_sets",
+    "scheduled_tasks",
+    "import_targets",
+    "export_formats",
+    "export_options",
+    "export_lists",
+)
 """Asked once the plugin has started."""
 
 
@@ -23,7 +36,20 @@ class DeclarationError(Exception):
 
 
 _TEXTS = ("name", "description", "units", "confirm_text", "model", "api_url")
-_NAMES = {"plugin_settings": "key", "user_settings": "key", "model_types": "name", "status_sets": "name"}
+_COLORS = get_args(Color)
+_SET_NAME_LENGTH = 250
+_SET_OF_ALL = "custom"
+_INT64 = 2**63
+_NAMES = {
+    "plugin_settings": "key",
+    "user_settings": "key",
+    "model_types": "name",
+    "status_sets": "name",
+    "scheduled_tasks": "name",
+    "import_targets": "model_type",
+    "export_formats": "name",
+    "export_options": "name",
+}
 
 
 def checked(hook: str, answer: object) -> Any:
@@ -68,6 +94,43 @@ def _check_named(hook: str, items: Sequence[Any]) -> None:
         raise DeclarationError(f"{hook} gives {', '.join(doubled)} more than once")
     for setting in items if hook in {"plugin_settings", "user_settings"} else ():
         _check_setting(hook, setting)
+    for status_set in items if hook == "status_sets" else ():
+        _check_status_set(status_set)
+    for model_type in items if hook == "model_types" else ():
+        _check_model_type(model_type)
+
+
+def _check_status_set(status_set: StatusSet) -> None:
+    name = status_set.name
+    if not _is_text(name) or not name or not isinstance(status_set.states, (list, tuple)):
+        raise DeclarationError("status_sets: a set must have a text as its name, and a list or tuple of states")
+    if not name.isidentifier() or len(name) > _SET_NAME_LENGTH or name == _SET_OF_ALL:
+        # It stands in an address, beside that of the states that were added to the sets.
+        raise DeclarationError(
+            f"status_sets: the name {name[:100]!r} must be letters, digits and '_', at most {_SET_NAME_LENGTH}, not "
+            f"begin with a digit, and not be '{_SET_OF_ALL}'"
+        )
+    for state in status_set.states:
+        if not isinstance(state, State) or not all(map(_is_text, (state.name, state.label))):
+            raise DeclarationError(f"status_sets: {name} must hold states, whose name and label are text")
+        if not _is_int64(state.key):
+            raise DeclarationError(f"status_sets: the key of {name}.{state.name} must be a whole number of 64 bits")
+        if state.color not in _COLORS:
+            raise DeclarationError(f"status_sets: {name}.{state.name} must have one of the colors {', '.join(_COLORS)}")
+
+
+def _check_model_type(model_type: ModelType) -> None:
+    texts = (model_type.label, model_type.app_label, model_type.role, model_type.api_url or "")
+    if not all(map(_is_text, texts)):
+        raise DeclarationError(f"model_types: label, app_label, role and api_url of {model_type.name} must be text")
+
+
+def _is_int64(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -_INT64 <= value < _INT64
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and _is_json(value)
 
 
 def _check_setting(hook: str, setting: Setting) -> None:

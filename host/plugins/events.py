@@ -20,7 +20,7 @@ from host.plugins.calls import Calls
 from host.plugins.current import Registries
 from host.plugins.outbox import Outbox
 from host.plugins.registry import Registry
-from host.plugins.transactions import at_end
+from host.storage.endings import at_end
 from host.storage.engine import Database
 
 _LOG = logging.getLogger("plugyard.events")
@@ -221,4 +221,5 @@ class Events:
         return self._outbox.renew()
 
     def _wanted(self, registry: Registry, name: str) -> bool:
-        return self._enabled() and any(wants(plugin.event_patterns, name) for plugin in registry.plugins.values())
+        is_wanted = any(wants(plugin.event_patterns, name) for plugin in registry.plugins.values())
+        return is_wanted and self._enabled()

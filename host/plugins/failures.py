@@ -55,6 +55,12 @@ def details(error: BaseException) -> str:
     return shortened("".join(formatted.format()))
 
 
+def hushed(error: BaseException) -> tuple[str, str]:
+    """Return a line and a traceback that say where something was raised, but not its text: that may hold secrets."""
+    frames = "".join(traceback.format_tb(_from_plugin(error.__traceback__)))
+    return f"{type(error).__name__}, whose text is left out as it may hold a secret", shortened(frames)
+
+
 def shortened(text: str) -> str:
     """Return the text, without its middle when it is longer than an error report holds."""
     if len(text) <= _DETAILS_LIMIT:

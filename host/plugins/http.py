@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -85,7 +86,12 @@ class PluginRoutes:
             return
         root = scope.get("root_path", "")
         key, _, rest = scope["path"].removeprefix(root).lstrip("/").partition("/")
-        plugin = self._registries.current.plugins.get(key) if self._enabled() else None
+        # In a thread: it may have to ask the database.
+        enabled = await anyio.to_thread.run_sync(self._enabled)
+        if not enabled:
+            msg = "Routes of plugins are switched off here; the setting ENABLE_PLUGINS_URL switches them on."
+            raise NotFoundError(msg)
+        plugin = self._registries.current.plugins.get(key)
         if plugin is None or not plugin.routes:
             msg = f"No active plugin with routes has the key '{key}'."
             raise NotFoundError(msg)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import pluggy
 
-from host.contract.models import ModelType, StatusSet
 from host.contract.plugin import Plugin
 from host.contract.services import Services
 from host.contract.settings import Setting
@@ -22,6 +21,7 @@ from host.plugins.boot import BootGuard
 from host.plugins.calls import Calls, Implementation, PluginFailedError
 from host.plugins.declarations import AFTER_START, DeclarationError, Declared, checked
 from host.plugins.manifest import Failure, PluginManifest
+from host.plugins.names import Names
 from host.plugins.objects import DOING, explain, instantiate, resolve
 from host.plugins.registry import LoadedPlugin, Registry
 from host.plugins.specs import new_manager
@@ -67,6 +67,10 @@ class Selection:
     generation: int = 0
 
 
+def _always() -> bool:
+    return True
+
+
 class Loader:
     """Loads plugins.
 
@@ -75,6 +79,8 @@ class Loader:
         services_for: makes what a plugin gets from the host.
         create_tables: creates a plugin's tables.
         guard: is told which third-party plugin is being loaded.
+        allows_records: whether plugins may bring tables, model types and status sets; those that come with the host
+            always may.
         seconds: how long the import and the constructor of a plugin may take together.
 
     """
@@ -86,25 +92,29 @@ class Loader:
         services_for: ServicesFor,
         create_tables: CreateTables,
         guard: BootGuard | None = None,
+        allows_records: Callable[[], bool] = _always,
         seconds: float = 20.0,
     ) -> None:
         self._calls = calls
         self._services_for = services_for
         self._create_tables = create_tables
         self._guard = guard
+        self._allows_records = allows_records
         self._seconds = seconds
 
     def build(self, selection: Selection) -> Registry:
         """Build a registry; a plugin that fails is left out and becomes a failure of the registry."""
         failures = list(selection.failures)
         plugins: dict[str, LoadedPlugin] = {}
-        names = _Names()
+        names = Names()
+        allows_records = self._allows_records()
         for key, manifest in selection.known.items():
             reused = selection.reused.get(key)
             if key not in selection.keys or (reused is None and manifest.failure is not None):
                 continue
             try:
-                plugin = reused if reused is not None else self._load(manifest)
+                with_records = allows_records or manifest.is_builtin
+                plugin = self._load(manifest, with_records) if reused is None else self._kept(reused, with_records)
             except LoadError as error:
                 failures.append(Failure(error.stage, key, str(error)))
                 continue
@@ -134,14 +144,25 @@ class Loader:
             found = getattr(found, part, None)
         return found is plugin.object
 
-    def _load(self, manifest: PluginManifest) -> LoadedPlugin:
+    def _kept(self, plugin: LoadedPlugin, with_records: bool) -> LoadedPlugin:  # noqa: FBT001 - one of two ways
+        if with_records == (plugin.whole is None):
+            return plugin
+        if plugin.whole is None:
+            return _without_records(plugin)
+        try:
+            self._create_tables(plugin.key, plugin.whole.models)
+        except HostError as error:
+            raise LoadError("init", str(error)) from error
+        return plugin.whole
+
+    def _load(self, manifest: PluginManifest, with_records: bool) -> LoadedPlugin:  # noqa: FBT001 - one of two ways
         key = manifest.key
         guarded = self._guard is not None and not manifest.is_builtin
         if self._guard is not None and guarded:
             self._guard.loading(key)
         try:
             self._calls.release(key)
-            return self._loaded(manifest, self._made(manifest))
+            plugin = self._loaded(manifest, self._made(manifest), with_records)
         except PluginFailedError as error:
             raise LoadError("init", f"{error.hook} {error.message}") from error
         except DeclarationError as error:
@@ -151,6 +172,7 @@ class Loader:
         finally:
             if self._guard is not None and guarded:
                 self._guard.loading(None)
+        return plugin if with_records else _without_records(plugin)
 
     def _made(self, manifest: PluginManifest) -> object:
         stage = "import"
@@ -169,7 +191,7 @@ class Loader:
             _LOG.exception("Plugin %s cannot be loaded.", manifest.key)
             raise LoadError(stage, explain(error, stage)) from error
 
-    def _loaded(self, manifest: PluginManifest, plugin: object) -> LoadedPlugin:
+    def _loaded(self, manifest: PluginManifest, plugin: object, with_records: bool) -> LoadedPlugin:  # noqa: FBT001
         key = manifest.key
         hooks = self._hooks_of(key, plugin)
         answers = self._answers(hooks, ("plugin_settings", "user_settings"))
@@ -179,7 +201,7 @@ class Loader:
         if isinstance(plugin, Plugin):
             self._calls.call(key, "bind", plugin.bind, services)
         answers |= self._answers(hooks, ("models",))
-        if answers.get("models"):
+        if with_records and answers.get("models"):
             self._create_tables(key, answers["models"])
         if hooks["start"]:
             self._calls.ask_one(hooks["start"][0], services=services)
@@ -201,6 +223,11 @@ class Loader:
             models=answers.get("models", ()),
             model_types=answers.get("model_types", ()),
             status_sets=answers.get("status_sets", ()),
+            scheduled_tasks=answers.get("scheduled_tasks", ()),
+            import_targets=answers.get("import_targets", ()),
+            export_formats=answers.get("export_formats", ()),
+            export_options=answers.get("export_options", ()),
+            export_lists=answers.get("export_lists", ("*",)),
         )
 
     def _answers(self, hooks: _Hooks, names: Sequence[str]) -> dict[str, Any]:
@@ -235,7 +262,7 @@ class Loader:
         return self._calls.table(manager, list(plugins))
 
     def _assemble(
-        self, selection: Selection, plugins: dict[str, LoadedPlugin], names: _Names, failures: Sequence[Failure]
+        self, selection: Selection, plugins: dict[str, LoadedPlugin], names: Names, failures: Sequence[Failure]
     ) -> Registry:
         return Registry(
             generation=selection.generation,
@@ -249,29 +276,8 @@ class Loader:
         )
 
 
-class _Names:
-    """Names that only one plugin can have."""
-
-    def __init__(self) -> None:
-        self.model_types: dict[str, ModelType] = {}
-        self.status_sets: dict[str, StatusSet] = {}
-        self._holders: dict[tuple[str, str], str] = {}
-
-    def take(self, plugin: LoadedPlugin, others: Collection[LoadedPlugin]) -> str:
-        """Give the plugin its names, or say why it cannot have them."""
-        twin = next((other.key for other in others if other.object is plugin.object), None)
-        if twin is not None:
-            return f"It is the same object as plugin '{twin}'; let each entry point name an object of its own."
-        wanted = [("model type", one.name) for one in plugin.model_types]
-        wanted += [("status set", one.name) for one in plugin.status_sets]
-        for kind, name in wanted:
-            holder = self._holders.get((kind, name))
-            if holder is not None:
-                return f"The {kind} '{name}' is taken by plugin '{holder}'; give it another name."
-        self._holders.update(dict.fromkeys(wanted, plugin.key))
-        self.model_types.update((one.name, one) for one in plugin.model_types)
-        self.status_sets.update((one.name, one) for one in plugin.status_sets)
-        return ""
+def _without_records(plugin: LoadedPlugin) -> LoadedPlugin:
+    return replace(plugin, models=(), model_types=(), status_sets=(), import_targets=(), whole=plugin)
 
 
 def _actions(plugins: Collection[LoadedPlugin]) -> dict[str, tuple[str, ...]]:

@@ -13,8 +13,6 @@ import inspect
 import json
 import logging
 import os
-import resource
-import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -22,8 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from host.children.limits import restrain
+from host.contract.mail import MailOutcome
 from host.contract.plugin import Plugin
-from host.contract.services import Services
+from host.contract.services import Audience, Services
 from host.contract.settings import Setting, SettingValue
 from host.contract.values import Identity, Json
 from host.plugins.declarations import AFTER_START, BEFORE_START, DeclarationError, Declared, checked
@@ -31,8 +31,6 @@ from host.plugins.implementations import implementations_of
 from host.plugins.objects import explain, instantiate, name_of_object, resolve, texts_of
 from host.plugins.specs import new_manager
 from host.plugins.validation import hooks_of, mixins_of, unmarked_hooks, validate
-
-_PR_SET_PDEATHSIG = 1
 
 
 class _Answer:
@@ -75,12 +73,23 @@ class _Settings:
         self.set(key, value)
 
 
+class _Mail:
+    def receive(self, message: bytes) -> NoReturn:
+        del message
+        raise _NotLoadedError("no mail can be stored while the plugin is being described")
+
+    def note(self, message_id: str, outcome: MailOutcome, reason: str = "") -> NoReturn:
+        del outcome, reason
+        raise _NotLoadedError(f"nothing can be noted of mail {message_id} while the plugin is being described")
+
+
 class _Services:
     """Stands in for the host: enough for declarations, and nothing that has an effect."""
 
     def __init__(self, identity: Identity, settings: _Settings) -> None:
         self.identity = identity
         self.settings = settings
+        self.mail = _Mail()
         self.log = logging.getLogger(f"plugyard.plugin.{identity.key}")
 
     def session(self) -> NoReturn:
@@ -89,6 +98,10 @@ class _Services:
     def emit(self, name: str, data: dict[str, Json] | None = None, *, user_id: int | None = None) -> None:
         del data, user_id
         raise _NotLoadedError(f"event {name} cannot be sent while the plugin is being described")
+
+    def notify(self, to: Audience, name: str, message: str = "", *, link: str = "") -> None:
+        del to, message, link
+        raise _NotLoadedError(f"nobody can be told '{name}' while the plugin is being described")
 
     def static_url(self, path: str) -> str:
         return f"/static/plugins/{self.identity.key}/{path}"
@@ -103,8 +116,7 @@ def main(arguments: list[str]) -> NoReturn:
     with os.fdopen(int(arguments[0]), "rb") as file:
         request = json.load(file)
     answer = _Answer(int(arguments[1]))
-    _die_with(request["parent"])
-    _limit(request["memory"], request["cpu"])
+    restrain(request["parent"], memory=request["memory"], cpu=request["cpu"])
     sys.path += [folder for folder in request["folders"] if folder not in sys.path]
     logging.disable(logging.CRITICAL)
     for key, entry_point in request["entry_points"]:
@@ -114,22 +126,6 @@ def main(arguments: list[str]) -> NoReturn:
         gc.freeze()
     answer.say(done=True)
     os._exit(0)
-
-
-def _die_with(parent: int) -> None:
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415  # only where it is used
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def _limit(memory: int, cpu: int) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def _probe(answer: _Answer, key: str, entry_point: str, *, home: str | None, rehearse: bool) -> None:

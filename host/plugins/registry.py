@@ -8,7 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from host.contract.exports import ExportFormat, ExportOption
+from host.contract.imports import ImportTarget
 from host.contract.models import ModelType, StatusSet
+from host.contract.schedules import ScheduledTask
 from host.contract.settings import Setting
 from host.errors import NotFoundError
 from host.plugins.manifest import Failure, PluginManifest
@@ -40,6 +43,15 @@ class LoadedPlugin:
     models: Sequence[type] = ()
     model_types: Sequence[ModelType] = ()
     status_sets: Sequence[StatusSet] = ()
+    scheduled_tasks: Sequence[ScheduledTask] = ()
+    import_targets: Sequence[ImportTarget] = ()
+    export_formats: Sequence[ExportFormat] = ()
+    export_options: Sequence[ExportOption] = ()
+    export_lists: Sequence[str] = ("*",)
+    """Names of the lists that it exports; ``*`` for all."""
+    whole: LoadedPlugin | None = None
+    """The plugin with its records (models, model types, status sets, import targets), where these are left out because
+    nobody may see them."""
 
     @property
     def key(self) -> str:
@@ -47,7 +59,7 @@ class LoadedPlugin:
         return self.manifest.key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Registry:
     """One generation of the registry. A request keeps the one it started with."""
 
@@ -63,6 +75,10 @@ class Registry:
     """Action name → keys of the plugins that perform it."""
     model_types: Mapping[str, ModelType] = field(default_factory=_nothing)
     status_sets: Mapping[str, StatusSet] = field(default_factory=_nothing)
+
+    def with_mixin(self, key: str) -> list[PluginManifest]:
+        """Describe the loaded plugins that implement hooks of a family."""
+        return [plugin.manifest for plugin in self.plugins.values() if key in plugin.manifest.mixins]
 
     def loaded(self, key: str) -> LoadedPlugin:
         """Return a loaded plugin.

@@ -65,6 +65,8 @@ class Registries:
         self._lock = threading.RLock()
         self._tickets = count(1)
         self._last: tuple[int, ReloadFlags, bool] = (0, ReloadFlags(), False)
+        self.on_quarantine: Callable[[str, str], object] = _ignore
+        """Is told the key and the reason once a quarantine is stored, outside of any transaction."""
 
     @property
     def current(self) -> Registry:
@@ -292,9 +294,14 @@ class Registries:
                 self._convergence.bump(session)
                 self._records.quarantine(session, key, reason)
             self._convergence.announce()
+            self.on_quarantine(key, reason)
             self.catch_up()
         except SQLAlchemyError:
             _LOG.exception("The quarantine of plugin %s could not be stored; in this process it holds.", key)
+
+
+def _ignore(_key: str, _reason: str) -> None:
+    """Tell nobody."""
 
 
 def _switched(wanted: Wanted, key: str, active: bool) -> Wanted:  # noqa: FBT001  # unpacked from a pair

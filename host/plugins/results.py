@@ -42,11 +42,11 @@ def check(info: HookInfo, value: object) -> Checked:
     if not info.many and isinstance(value, wanted):
         return Checked(value)
     if not info.many or not isinstance(value, (list, tuple)):
-        return Checked(None, f"returned {_shown(value)}, expected {expected(info)}", usable=False)
+        return Checked(None, f"returned {_shown(info, value)}, expected {expected(info)}", usable=False)
     wrong = [item for item in value if not isinstance(item, wanted)]
     if not wrong:
         return Checked(value)
-    shown = ", ".join(_shown(item) for item in wrong[:_FAULTS_SHOWN])
+    shown = ", ".join(_shown(info, item) for item in wrong[:_FAULTS_SHOWN])
     more = f" and {len(wrong) - _FAULTS_SHOWN} more" if len(wrong) > _FAULTS_SHOWN else ""
     right = [item for item in value if isinstance(item, wanted)]
     return Checked(right, f"returned a list with {shown}{more}, expected {expected(info)}; these items are left out")
@@ -61,9 +61,9 @@ def expected(info: HookInfo) -> str:
     return f"{text} or None" if info.optional else text
 
 
-def _shown(value: object) -> str:
+def _shown(info: HookInfo, value: object) -> str:
     # Only of plain values: any other repr() is the plugin's code, and would run without a deadline.
-    if value is None or type(value) in {bool, int, float, str, bytes}:
+    if value is None or (type(value) in {bool, int, float, str, bytes} and not info.secret):
         text = repr(value)
         return text if len(text) <= _REPR_LIMIT else f"{text[:_REPR_LIMIT]}…"
     kind = type(value)

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import cast
+from typing import Protocol, cast
 
+from sqlalchemy.orm import Session as AnySession
 from sqlmodel import Session
 
+from host.contract.services import Audience
 from host.contract.settings import Setting, SettingError, SettingValue
 from host.contract.values import Identity, Json
 from host.errors import InvalidInputError
+from host.mail.inbox import Inbox
+from host.plugins.mail import PluginMail
 from host.plugins.plain import plain
 from host.plugins.settings import Definitions, Emit, PluginSettings
 from host.plugins.sources import static_url
 from host.plugins.transactions import open_session, transaction
 from host.storage.engine import Database
+
+
+class Notify(Protocol):
+    """Tells people something as part of a session's transaction."""
+
+    def __call__(
+        self, session: AnySession, to: Audience, /, *, category: str, name: str, message: str, link: str
+    ) -> object:
+        """Tell them.
+
+        Raises:
+            ValueError: the link is neither a path nor an http address.
+
+        """
 
 
 class PluginSettingsAccess:
@@ -70,6 +89,8 @@ class PluginServices:
         database: the host's database.
         settings: the settings of all plugins; the plugin gets to see its own.
         emit: sends an event as part of a session's transaction (session, name, data, user id).
+        notify: tells people something as part of a session's transaction.
+        inbox: keeps mail that plugins hand in.
 
     """
 
@@ -83,10 +104,14 @@ class PluginServices:
         database: Database,
         settings: PluginSettings,
         emit: Emit,
+        notify: Notify,
+        inbox: Callable[[], Inbox],
     ) -> None:
         self._identity = identity
+        self._notify = notify
         self._database = database
         self._settings = PluginSettingsAccess(settings, identity.key, (declared, declared_for_users))
+        self._mail = PluginMail(identity.key, database, inbox)
         self._emit = emit
         self._log = logging.getLogger(f"plugyard.plugin.{identity.key}")
 
@@ -99,6 +124,11 @@ class PluginServices:
     def settings(self) -> PluginSettingsAccess:
         """The plugin's own settings."""
         return self._settings
+
+    @property
+    def mail(self) -> PluginMail:
+        """Hand in mail that has come in, and tell what became of mail that left."""
+        return self._mail
 
     @property
     def log(self) -> logging.Logger:
@@ -128,6 +158,19 @@ class PluginServices:
         with transaction(self._database, self._identity.key) as session:
             self._emit(session, f"{self._identity.key}.{name}", content, user_id)
 
+    def notify(self, to: Audience, name: str, message: str = "", *, link: str = "") -> None:
+        """Tell people something, which they find among their notifications in the category of the plugin's key.
+
+        Raises:
+            TypeError: the name, the message or the link is no text, or what it is for holds something else than ids.
+            ValueError: the name is empty, there is no such audience, or the link is neither a path nor an http address.
+
+        """
+        _check_notification(to, name, message, link)
+        key = self._identity.key
+        with transaction(self._database, key) as session:
+            self._notify(session, to, category=key, name=name, message=message, link=link)
+
     def static_url(self, path: str) -> str:
         """Return the path under which a client finds a file of the plugin's static folder.
 
@@ -136,3 +179,19 @@ class PluginServices:
 
         """
         return static_url(self._identity.key, path)
+
+
+def _check_notification(to: object, name: object, message: object, link: object) -> None:
+    if not all(isinstance(text, str) for text in (name, message, link)):
+        msg = "the name, the message and the link of a notification must be text"
+        raise TypeError(msg)
+    if not name:
+        msg = "a notification needs a name"
+        raise ValueError(msg)
+    audience = "a notification is for 'staff', 'superusers' or a list of account ids"
+    if isinstance(to, str):
+        if to not in {"staff", "superusers"}:
+            msg = f"{audience}, not {to[:100]!r}"
+            raise ValueError(msg)
+    elif not isinstance(to, (list, tuple, set, frozenset)) or not all(type(one) is int for one in to):
+        raise TypeError(audience)

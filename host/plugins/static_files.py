@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import mimetypes
 import os
+import re
 import stat
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 import anyio.to_thread
@@ -27,13 +29,17 @@ _TYPES = {
     ".json": "application/json",
     ".map": "application/json",
     ".mjs": "text/javascript",
+    ".otf": "font/otf",
     ".svg": "image/svg+xml",
+    ".ttf": "font/ttf",
     ".txt": "text/plain",
     ".wasm": "application/wasm",
     ".webp": "image/webp",
     ".woff": "font/woff",
     ".woff2": "font/woff2",
 }
+_VERSIONED = re.compile(rb"v=(?P<version>[0-9a-f]{16})")
+_FOR_EVER = "public, max-age=31536000, immutable"
 _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 
 
@@ -48,11 +54,17 @@ class _File:
         seen = f"{self.path}\0{self.state.st_mtime_ns}\0{self.state.st_size}"
         return f'"{hashlib.sha256(seen.encode("utf-8", "surrogateescape")).hexdigest()[:32]}"'
 
+    @property
+    def version(self) -> str:
+        """What tells the content from any other, the same on every machine."""
+        return _digest(self.path, self.state.st_mtime_ns, self.state.st_size)
+
 
 class PluginFiles:
     """An ASGI application, to be mounted at ``/static/plugins``, that serves the static folders of active plugins.
 
     Anyone may read them. Nothing outside the folder is reachable, nor any file or folder whose name begins with a dot.
+    Clients ask each time whether a file has changed, except where they name its version as ``?v=``.
     """
 
     def __init__(self, registries: Registries) -> None:
@@ -81,7 +93,29 @@ class PluginFiles:
         if file is None:
             msg = f"Plugin '{key}' has no static file '{rest}'."
             raise NotFoundError(msg)
-        await _response(file, Headers(scope=scope))(scope, receive, send)
+        asked_for = _VERSIONED.fullmatch(scope.get("query_string", b""))
+        is_versioned = asked_for is not None and await anyio.to_thread.run_sync(_is_version, file, asked_for["version"])
+        await _response(file, Headers(scope=scope), is_versioned=is_versioned)(scope, receive, send)
+
+
+def version_of(folder: Path | None, path: str) -> str | None:
+    """Return what tells the content of a static file from any other, or ``None`` where there is no such file."""
+    file = _find(folder, path) if folder is not None else None
+    return file.version if file is not None else None
+
+
+def _is_version(file: _File, version: bytes) -> bool:
+    try:
+        return file.version.encode() == version
+    except OSError:  # gone just now
+        return False
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, changed: int, size: int) -> str:
+    del changed, size  # they only tell the contents apart that a file has had
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def _find(folder: Path, path: str) -> _File | None:
@@ -102,14 +136,16 @@ def _find(folder: Path, path: str) -> _File | None:
     return _File(found, state)
 
 
-def _response(file: _File, asked: Headers) -> Response:
-    headers = {"etag": file.etag, "cache-control": "no-cache", "x-content-type-options": "nosniff"}
-    if _is_known(asked.get("if-none-match", ""), file.etag):
+def _response(file: _File, asked: Headers, *, is_versioned: bool) -> Response:
+    caching = _FOR_EVER if is_versioned else "no-cache"
+    headers = {"etag": file.etag, "cache-control": caching, "x-content-type-options": "nosniff"}
+    if is_known(asked.get("if-none-match", ""), file.etag):
         return Response(status_code=304, headers=headers)
     return FileResponse(file.path, headers=headers, media_type=content_type(file.path.name), stat_result=file.state)
 
 
-def _is_known(if_none_match: str, etag: str) -> bool:
+def is_known(if_none_match: str, etag: str) -> bool:
+    """Tell whether the tags that a client has include this one, weak or strong."""
     tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return "*" in tags or etag in tags
 

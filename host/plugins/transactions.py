@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, cast
 
-from sqlalchemy import event
-from sqlalchemy.orm import Session, SessionTransaction
 from sqlmodel import Session as SQLModelSession
 
 from host.storage.engine import Database
@@ -28,7 +26,6 @@ class _Open(NamedTuple):
 _OPEN: ContextVar[_Open | None] = ContextVar("plugyard_open_session", default=None)
 innermost = _OPEN.get
 """Return the transaction that was begun last in this context, for :func:`end_left_open`."""
-_AT_END = "plugyard_at_end"
 
 
 @contextmanager
@@ -79,21 +76,3 @@ def end_left_open(before: object) -> None:
             _LOG.error("Plugin %s left a database session open; what it wrote in it is rolled back.", found.owner)
             found.session.close()
         found = found.outer
-
-
-def at_end(session: Session, function: Callable[[], None]) -> None:
-    """Call a function once the session's whole transaction has ended, whether kept or rolled back."""
-    waiting = session.info.get(_AT_END)
-    if waiting is None:
-        waiting = session.info[_AT_END] = []
-        event.listen(session, "after_transaction_end", _ended)
-    if function not in waiting:
-        waiting.append(function)
-
-
-def _ended(session: Session, transaction: SessionTransaction) -> None:
-    if transaction.parent is not None:
-        return
-    waiting, session.info[_AT_END] = session.info[_AT_END], []
-    for function in waiting:
-        function()

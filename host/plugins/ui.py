@@ -31,7 +31,7 @@ HOOKS_BY_TYPE: Mapping[str, str] = _hooks_by_type()
 """Feature type → the hook of its own."""
 
 
-def _always() -> bool:
+def _always(_feature_type: str) -> bool:
     return True
 
 
@@ -42,7 +42,7 @@ class UI:
         registries: gives the registry in force.
         calls: calls the hooks.
         report: writes an error report (path, message, details).
-        enabled: whether plugins may add to the user interface at all.
+        enabled: whether plugins may add features of a type to the user interface.
 
     """
 
@@ -51,7 +51,7 @@ class UI:
         registries: Registries,
         calls: Calls,
         report: Callable[[str, str, str], None],
-        enabled: Callable[[], bool] = _always,
+        enabled: Callable[[str], bool] = _always,
     ) -> None:
         self._registries = registries
         self._calls = calls
@@ -64,7 +64,7 @@ class UI:
         Features that cannot be shown (no key, a context that is not JSON, a source outside the static folder) are
         left out with an error report.
         """
-        if not self._enabled():
+        if not self._enabled(feature_type):
             return []
         registry = self._registries.current
         context = UIContext(feature_type=feature_type, user=user, query=dict(query))

@@ -7,6 +7,7 @@ anyio's pool would. An idle thread is used again; a stuck one is simply missing 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -57,10 +58,14 @@ class Workers:
 
 
 def _run(job: Callable[[], object]) -> None:
+    process = os.getpid()
     try:
         job()
     except BaseException:  # noqa: BLE001 - whatever a plugin raised, the thread serves on
         _log.exception("a job in a worker thread failed")
+    if os.getpid() != process:
+        # A child that the plugin has forked would wait here for ever, and keep open the port, locks and connections.
+        os._exit(0)
 
 
 WORKERS = Workers()

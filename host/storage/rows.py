@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, false, func, select
+from sqlalchemy import BigInteger, Connection, Row, Select, and_, bindparam, delete, false, func, select
 from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -20,6 +21,7 @@ Rows_: TypeAlias = Sequence[Row[Any]]
 
 _BATCH = 1000
 _ALL = 2**63 - 1
+_MINUTE = timedelta(minutes=1)
 _MOST_KNOWN = 500
 _KEYS_AT_ONCE = 500
 
@@ -173,7 +175,7 @@ def _chosen(connection: Connection, listing: Listing, choice: Choice) -> list[An
     conditions = list(listing.condition(choice.user))
     for name, value in choice.equal.items():
         known = listing.filters.get(name)
-        conditions.append(known.where(value) if known is not None else listing.members[name] == value)
+        conditions.append(known.where(value) if known is not None else _equals(listing.members[name], value))
     statement = select(listing.key).select_from(_source(listing))
     if choice.keys is None:
         return list(connection.execute(statement.where(*conditions)).scalars())
@@ -182,6 +184,14 @@ def _chosen(connection: Connection, listing: Listing, choice: Choice) -> list[An
         where = listing.key.in_(part) if part else false()
         found += connection.execute(statement.where(where, *conditions)).scalars()
     return found
+
+
+def _equals(column: Any, value: Any) -> ColumnElement[bool]:
+    is_whole_minute = isinstance(value, datetime) and not (value.second or value.microsecond)
+    if not is_whole_minute or datetime.max.replace(tzinfo=UTC) - value < _MINUTE:
+        return cast("ColumnElement[bool]", column == value)
+    # Moments are stored to the microsecond and shown to the minute.
+    return and_(column >= value, column < value + _MINUTE)
 
 
 def _parts(keys: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -121,7 +121,8 @@ class Signup:
 
     def _demand_open(self, *, by_provider: bool) -> None:
         options = self._area.options
-        if not (options.login_enable_sso_reg if by_provider else options.login_enable_reg):
+        by_that = options.login_enable_sso and options.login_enable_sso_reg
+        if not (by_that if by_provider else options.login_enable_reg):
             raise ClosedError
 
     def _create(self, work: Work, form: Form, password_hash: str | None) -> Account:

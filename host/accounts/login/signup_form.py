@@ -40,12 +40,9 @@ class SignupForm:
     def __init__(self, area: Area) -> None:
         self._area = area
         options = area.options
-        self._required = dict(required_fields(options.account_signup_fields))
+        self._asked = dict(required_fields(options.account_signup_fields))
         if not options.account_phone_enabled:
-            self._required.pop("phone", None)
-        if options.login_signup_mail_restriction:
-            # Whoever gave none would be let in unasked.
-            self._required["email"] = True
+            self._asked.pop("phone", None)
 
     def check(self, values: Mapping[str, str], *, with_password: bool) -> Form:
         """Return what was entered, in the form in which it is kept; members that are not asked for do not exist.
@@ -54,7 +51,7 @@ class SignupForm:
             RefusedValuesError: naming everything that is wrong, in the order of the members.
 
         """
-        fields = {name: must for name, must in self._required.items() if with_password or name != "password"}
+        fields = {name: must for name, must in self._required().items() if with_password or name != "password"}
         given = {name: values.get(name, "") for name in fields}
         problems: Problems = {name: [] for name in ("username", "email", "phone", "password")}
         form = Form(
@@ -97,6 +94,12 @@ class SignupForm:
         if options.account_prevent_enumeration != "true" or options.account_email_verification != "mandatory":
             return False
         return bool(form.email) and owners.is_known(connection, form.email)
+
+    def _required(self) -> Mapping[str, bool]:
+        if not self._area.options.login_signup_mail_restriction:
+            return self._asked
+        # Whoever gave none would be let in unasked.
+        return {**self._asked, "email": True}
 
     def _username(self, given: Mapping[str, str], problems: Problems) -> str:
         text = given.get("username", "")

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from host.accounts.providers.oauth2 import Provider
 
 
+def _always() -> bool:
+    return True
+
+
 class Providers:
     """All providers: those that are configured, and those that come while the host runs.
 
@@ -24,6 +28,7 @@ class Providers:
         settings: those that are configured.
         first_use: remembers accepted ID tokens.
         more: asked each time for further ones; one whose id is configured is left out.
+        enabled: whether people can sign in by a provider at all; without it there is none.
         clock: the present moment.
 
     """
@@ -34,10 +39,12 @@ class Providers:
         *,
         first_use: FirstUse,
         more: Callable[[], Iterable[ProviderSettings]] = tuple,
+        enabled: Callable[[], bool] = _always,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self._first_use = first_use
         self._more = more
+        self._enabled = enabled
         self._clock = clock
         self._made: dict[str, Provider] = {}
         self._configured = {one.id: one for one in settings}
@@ -83,6 +90,8 @@ class Providers:
         return provider.from_token(given)
 
     def _settings(self) -> dict[str, ProviderSettings]:
+        if not self._enabled():
+            return {}
         return {one.id: one for one in self._more()} | self._configured
 
     def _provider(self, settings: ProviderSettings) -> Provider:

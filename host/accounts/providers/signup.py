@@ -50,7 +50,8 @@ class ProviderSignup:
             ClosedError: nobody can through a provider.
 
         """
-        if not self._area.options.login_enable_sso_reg:
+        options = self._area.options
+        if not (options.login_enable_sso and options.login_enable_sso_reg):
             raise ClosedError
 
     def begin(self, visit: Visit, identity: Identity) -> bool:

@@ -4,9 +4,12 @@ from typing import Any, Literal
 
 from alembic import context
 from sqlalchemy import JSON
+from sqlalchemy.dialects import postgresql
 from sqlmodel.sql.sqltypes import AutoString
 
 from host.storage.tables import METADATA, UtcDateTime
+
+_POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy says nothing of it
 
 
 def plainly(kind: str, item: Any, _context: Any) -> str | Literal[False]:
@@ -17,7 +20,7 @@ def plainly(kind: str, item: Any, _context: Any) -> str | Literal[False]:
         return "sa.DateTime(timezone=True)"
     if isinstance(item, AutoString):
         return f"sa.String(length={item.length})" if item.length else "sa.String()"
-    if isinstance(item, JSON):
+    if isinstance(item, JSON) and isinstance(item.dialect_impl(_POSTGRESQL), postgresql.JSONB):
         return 'sa.JSON().with_variant(postgresql.JSONB(), "postgresql")'
     return False
 
