@@ -14,8 +14,11 @@ from typing import Any
 
 from benchmarks import (
     bench_accounts,
+    bench_attachments,
     bench_discovery,
+    bench_export,
     bench_hooks,
+    bench_import,
     bench_life,
     bench_packages,
     bench_requests,
@@ -28,6 +31,9 @@ BENCHMARKS: Mapping[str, Callable[[], list[Figure]]] = {
     "discovery": bench_discovery.run,
     "requests": bench_requests.run,
     "accounts": bench_accounts.run,
+    "attachments": bench_attachments.run,
+    "export": bench_export.run,
+    "import": bench_import.run,
     "start": bench_start.run,
     "packages": bench_packages.run,
     "life": bench_life.run,

@@ -19,10 +19,10 @@ from host.contract.values import User
 from host.errors import NotSignedInError
 from host.storage.engine import Database
 from host.storage.rows import Rows
-from host.storage.tables import METADATA
 from tests.api import demo
 from tests.api.accounts_service import AccountsService
 from tests.api.service import Service, running_service
+from tests.databases import make_tables
 
 USERS = {
     "user": User(id=1, username="user"),
@@ -49,7 +49,8 @@ def by_password(name: str, password: str, _address: str) -> User:
 
 @pytest.fixture
 def demo_url(sqlite_url: str) -> str:
-    """Where the demo database is; modules replace the fixture."""
+    """Where the demo database is, with its tables; modules replace the fixture."""
+    make_tables(sqlite_url, demo.METADATA)
     return sqlite_url
 
 
@@ -57,7 +58,6 @@ def demo_url(sqlite_url: str) -> str:
 def database(demo_url: str) -> Iterator[Database]:
     """A database with three owners and no shelf."""
     database = Database(demo_url)
-    demo.METADATA.create_all(database.engine)
     with database.write() as session:
         for user in USERS.values():
             session.connection().execute(insert(demo.OWNERS).values(id=user.id, username=user.username))
@@ -137,6 +137,13 @@ def superuser(client_of: ClientOf) -> TestClient:
     return client_of("superuser")
 
 
+@pytest.fixture(scope="session")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One whole host for all tests that leave it as they found it, and look only at what they made themselves."""
+    with running_service(tmp_path_factory.mktemp("shared") / "home") as service:
+        yield service
+
+
 def basic(name: str, password: str) -> str:
     """Return a header for basic authentication."""
     return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
@@ -173,12 +180,16 @@ def shared_accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Accoun
 @pytest.fixture
 def accounts_on_both(tables_url: str) -> Iterator[AccountsService]:
     """The same, on a database of each kind in turn."""
-    yield from _accounts_at(tables_url)
+    yield from _accounts_over(tables_url)
 
 
 def _accounts_at(url: str) -> Iterator[AccountsService]:
+    make_tables(url)
+    yield from _accounts_over(url)
+
+
+def _accounts_over(url: str) -> Iterator[AccountsService]:
     database = Database(url)
-    METADATA.create_all(database.engine)
     service = AccountsService(database)
     yield service
     database.close()

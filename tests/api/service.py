@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from host.config import Config
 from host.server import Host
+from tests.databases import put_host_database
 
 FLAGS = {
     "user": {},
@@ -45,11 +46,13 @@ class Service:
 @contextmanager
 def running_service(home: Path, **settings: str) -> Iterator[Service]:
     """Run a host with its sample plugins."""
-    home.mkdir(parents=True, exist_ok=True)
+    put_host_database(home)
     environment = {
         "PLUGYARD_HOME": str(home),
         "PLUGYARD_PLUGINS_FILE": str(home / "plugins.txt"),
         "PLUGYARD_SAMPLE_PLUGINS": "true",
+        # No test asks a server out there.
+        "PLUGYARD_PLUGIN_SETTINGS": '{"exchange-rates": {"URL": "http://127.0.0.1:9/"}}',
         # Cheap hashes: the cost of good ones is no subject here.
         "PLUGYARD_ACCOUNT_PASSWORD_TIME_COST": "1",
         "PLUGYARD_ACCOUNT_PASSWORD_MEMORY_KIB": "32",

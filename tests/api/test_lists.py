@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import event, insert
 
 from tests.api import demo
+from tests.databases import make_tables
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -13,7 +14,9 @@ def demo_url(request):
     """Every test runs on each kind of database."""
     if request.param == "postgres":
         return request.getfixturevalue("postgres_with")(demo.METADATA)
-    return request.getfixturevalue("sqlite_url")
+    url = request.getfixturevalue("sqlite_url")
+    make_tables(url, demo.METADATA)
+    return url
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.context import Options
+from api.negotiation import accepts_gzip
 
 
 @pytest.mark.parametrize(
@@ -171,3 +172,19 @@ def test_large_answers_are_packed(superuser, user):
     assert large.headers["content-encoding"] == "gzip"
     assert len(large.json()) == 200
     assert "content-encoding" not in small.headers
+
+
+@pytest.mark.parametrize(
+    ("header", "is_packed"),
+    [
+        pytest.param("gzip", True, id="alone"),
+        pytest.param("br, gzip;q=0.5", True, id="among others"),
+        pytest.param("gzip;q=0", False, id="refused"),
+        pytest.param("br, GZIP ; q=0.000", False, id="refused in other words"),
+        pytest.param("identity", False, id="not named"),
+        pytest.param("notgzip", False, id="part of another name"),
+    ],
+)
+def test_answers_are_packed_where_that_is_allowed(header, is_packed):
+    """A client may name a coding in order to refuse it."""
+    assert accepts_gzip(header.encode()) is is_packed

@@ -44,21 +44,6 @@ def test_all_members_are_always_there(service, caller):
         assert info["database"] == "sqlite"
 
 
-def test_configuration_shows_no_values(service):
-    """Names and sources, never values; the list is never a page."""
-    client = service.client("superuser")
-
-    entries = client.get("/api/admin/config/?limit=1").json()
-
-    assert len(entries) > 10
-    for entry in entries:
-        assert set(entry) == {"key", "env_var", "config_key", "source", "accessed"}
-    home = client.get("/api/admin/config/PLUGYARD_HOME/").json()
-    assert home["source"] == "env"
-    assert home in entries
-    assert str(service.host.home) not in client.get("/api/admin/config/").text
-
-
 def test_the_own_account(service):
     """Names and address can be changed; flags cannot; roles are shown when asked for."""
     client = service.client("user")

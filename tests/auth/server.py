@@ -25,6 +25,7 @@ from host.accounts.account import USERS, Account
 from host.config import Config
 from host.server import Host
 from tests.auth.clients import App, Browser, Client
+from tests.databases import put_host_database
 
 PASSWORD = "correct horse battery"
 _WAIT = 15.0
@@ -59,27 +60,28 @@ class Mailbox:
 
     def __init__(self) -> None:
         self._arrived = threading.Condition()
-        self._mails: list[EmailMessage] = []
+        # Beside each mail the addresses it is for: to read them again at every question takes longer than the tests.
+        self._mails: list[tuple[str, EmailMessage]] = []
 
     async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd's name
         """Keep a mail."""
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)
         with self._arrived:
-            self._mails.append(message)
+            self._mails.append((str(message["To"]), message))
             self._arrived.notify_all()
         return "250 kept"
 
     def to(self, address: str) -> list[EmailMessage]:
         """List what has arrived for an address."""
         with self._arrived:
-            return [mail for mail in self._mails if address in str(mail["To"])]
+            return self._of(address)
 
     def text(self, address: str, *, number: int = 1) -> str:
         """Return the text of the mail of this number for an address, once it is there."""
         end = time.monotonic() + _WAIT
         with self._arrived:
             while True:
-                found = [mail for mail in self._mails if address in str(mail["To"])]
+                found = self._of(address)
                 if len(found) >= number:
                     body = found[number - 1].get_body(("plain",))
                     assert body is not None
@@ -91,11 +93,14 @@ class Mailbox:
         end = time.monotonic() + _WAIT
         with self._arrived:
             while True:
-                for mail in reversed(self._mails):
-                    body = mail.get_body(("plain",)) if address in str(mail["To"]) else None
+                for mail in reversed(self._of(address)):
+                    body = mail.get_body(("plain",))
                     if body is not None and (found := re.search(pattern, str(body.get_content()))):
                         return found.group(found.lastindex or 0)
                 assert self._arrived.wait(end - time.monotonic()), f"no mail for {address} with {pattern}"
+
+    def _of(self, address: str) -> list[EmailMessage]:
+        return [mail for to, mail in self._mails if address in to]
 
     def code(self, address: str, *, number: int = 1) -> str:
         """Return the code in a mail."""
@@ -185,6 +190,7 @@ def running_server(home: Path, smtp: tuple[str, Mailbox], **options: str) -> Ite
         "PLUGYARD_ACCOUNT_RATE_LIMITS": "false",
         **{f"PLUGYARD_{name.upper()}": value for name, value in options.items()},
     }
+    put_host_database(home)
     clock = Clock()
     host = Host(Config.load(environment), clock=clock)
     for name, content in _MANIFESTS.items():

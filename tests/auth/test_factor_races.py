@@ -54,7 +54,7 @@ class Races:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def races(request: pytest.FixtureRequest, smtp: Any, tmp_path: Any) -> Iterator[Races]:
-    options = {"database_url": request.getfixturevalue("postgres_url")} if request.param == "postgres" else {}
+    options = {"database_url": request.getfixturevalue("host_postgres_url")} if request.param == "postgres" else {}
     options |= {"site_url": ORIGIN, "mfa_passkey_signup_enabled": "true"}
     with running_server(tmp_path, smtp, **options) as server, ThreadPoolExecutor(RACERS) as pool:
         yield Races(server, pool)
@@ -162,9 +162,9 @@ def _passkeys(races: Races) -> None:
 
 
 @pytest.mark.postgres
-def test_a_password_that_is_replaced_meanwhile_ends_the_login(smtp: Any, tmp_path: Any, postgres_url: str) -> None:
+def test_a_password_that_is_replaced_meanwhile_ends_the_login(smtp: Any, tmp_path: Any, host_postgres_url: str) -> None:
     """Whoever waited for the account while somebody replaced its password is not signed in with the old one."""
-    with running_server(tmp_path, smtp, database_url=postgres_url) as server, ThreadPoolExecutor(1) as pool:
+    with running_server(tmp_path, smtp, database_url=host_postgres_url) as server, ThreadPoolExecutor(1) as pool:
         owner, database = new_owner(server, totp=True), server.host.database
         app, code = server.app(), owner.code()
         owner.sign_in(app)

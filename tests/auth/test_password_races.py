@@ -21,7 +21,7 @@ _NEW = "staple of another battery"
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def url(request):
     """Give the options that choose a database."""
-    return {"database_url": request.getfixturevalue("postgres_url")} if request.param == "postgres" else {}
+    return {"database_url": request.getfixturevalue("host_postgres_url")} if request.param == "postgres" else {}
 
 
 def _all_at_once(work, times: int = _MANY):

@@ -291,7 +291,7 @@ def test_a_number_that_is_no_member_of_sign_ups_is_not_waited_for(server, name, 
 def test_of_many_proofs_at_the_same_moment_one_counts(kind, request, tmp_path, smtp, caplog):
     """A code and a link serve once, and of as many wrong codes three are looked at."""
     caplog.set_level(logging.INFO)
-    options = {"database_url": request.getfixturevalue("postgres_url")} if kind == "postgres" else {}
+    options = {"database_url": request.getfixturevalue("host_postgres_url")} if kind == "postgres" else {}
     with running_server(tmp_path, smtp, account_signup_fields=_MEMBERS, **options) as server:
         texts, asked, apps = Texts(server, caplog), server.app(), [server.app() for _ in range(32)]
         number, address = "+441632969999", f"raced.{kind}@example.org"

@@ -20,7 +20,7 @@ RACERS = 32
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def server(request: pytest.FixtureRequest, tmp_path: Path, smtp: tuple[str, Mailbox]) -> Iterator[AuthServer]:
     """A host on either database, with web tokens."""
-    options = {"database_url": request.getfixturevalue("postgres_url")} if request.param == "postgres" else {}
+    options = {"database_url": request.getfixturevalue("host_postgres_url")} if request.param == "postgres" else {}
     more = {"headless_token_strategy": "jwt", "account_login_by_code_max_attempts": "5"}
     with running_server(tmp_path, smtp, **more, **options) as server:
         yield server

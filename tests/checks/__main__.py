@@ -6,13 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from tests.checks import completeness, links, reference, sign_in_operations, words
+from tests.checks import completeness, links, record_operations, reference, sign_in_operations, words
 from tests.checks.problems import Problem
 
 CHECKS: tuple[Callable[[], Iterator[Problem]], ...] = (
     reference.check,
     completeness.check,
     sign_in_operations.check,
+    record_operations.check,
     links.check,
     words.check,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.checks import cli_page, hooks_page, names_page, openapi_page, settings_page
+from tests.checks import cli_page, global_settings_page, hooks_page, names_page, openapi_page, settings_page
 from tests.checks.problems import DOCS, Problem
 
 NOTE = "<!-- Generated from the code by `make reference`; edit the code instead. -->"
@@ -15,6 +15,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "hooks.md": hooks_page.render,
     "names.md": names_page.render,
     "settings.md": settings_page.render,
+    "global-settings.md": global_settings_page.render,
     "cli.md": cli_page.render,
     "openapi.json": openapi_page.render,
 }

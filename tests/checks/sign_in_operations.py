@@ -2,78 +2,20 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from api.auth.endpoint import PREFIX
 from api.auth.routes import ENDPOINTS
 from api.operations import Operation
-from tests.checks.problems import DOCS, ROOT, Problem
+from tests.checks.operation_pages import check_page
+from tests.checks.problems import DOCS, Problem
 
 PAGE = DOCS / "reference" / "sign-in-operations.md"
-TESTS = ROOT / "tests"
-
-_ROW = re.compile(
-    r"\| `(?P<operation>[A-Z]+ /[^`]*)`[^|]* \| (?P<status>[0-9]{3}) \| (?P<case>[^|]*) \| (?P<tests>[^|]*) \|"
-)
-_TEST = re.compile(r"`(?P<module>[\w/]+\.py)::(?P<name>test_\w+)`")
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    operation: str
-    status: int
-    tests: str
 
 
 def check() -> Iterator[Problem]:
     """Find operations and answers without a test, and rows of what is not there."""
-    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    rows = list(_rows(text))
-    operations = _operations()
-    yield from _tests_that_are_gone(text)
-    for row in rows:
-        yield from _mistakes(row, operations)
-    told = {(row.operation, row.status) for row in rows}
-    for name, operation in operations.items():
-        for status in sorted(set(operation.answers) - {status for one, status in told if one == name}):
-            yield Problem(PAGE, 0, f"no row says which test shows that {name} answers {status}.")
-
-
-def _rows(text: str) -> Iterator[_Row]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if match := _ROW.fullmatch(line):
-            yield _Row(number, match["operation"], int(match["status"]), match["tests"])
-
-
-def _mistakes(row: _Row, operations: Mapping[str, Operation]) -> Iterator[Problem]:
-    operation = operations.get(row.operation)
-    if operation is None:
-        yield Problem(PAGE, row.line, f"there is no operation {row.operation}.")
-    elif row.status not in {*operation.answers, *operation.faults}:
-        yield Problem(PAGE, row.line, f"{row.operation} never answers {row.status}.")
-    if not _TEST.search(row.tests):
-        yield Problem(PAGE, row.line, f"no test of {row.operation} is named.")
-
-
-def _tests_that_are_gone(text: str) -> Iterator[Problem]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        for match in _TEST.finditer(line):
-            if match["name"] not in _tests_in(TESTS / match["module"]):
-                yield Problem(PAGE, number, f"there is no test {match['name']} in tests/{match['module']}.")
-
-
-@cache
-def _tests_in(path: Path) -> frozenset[str]:
-    if not path.is_file():
-        return frozenset()
-    tree = ast.parse(path.read_text("utf-8"))
-    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    return check_page(PAGE, _operations())
 
 
 def _operations() -> Mapping[str, Operation]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.errors import RULES
-from tests.checks import completeness, links, problems, reference, sign_in_operations, words
+from tests.checks import completeness, links, problems, record_operations, reference, sign_in_operations, words
 from tests.checks.__main__ import CHECKS
 from tests.checks.docstrings import markdown, sections
 from tests.checks.problems import DOCS, Problem
@@ -115,6 +115,24 @@ def test_a_test_that_is_gone_is_found(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [problem.line for problem in found if problem.line] == [4, 5, 6, 6]
     assert any("POST /auth/login answers 200" in problem.message for problem in found)
     assert not any("GET /config answers" in problem.message for problem in found)
+
+
+def test_an_operation_that_nobody_tests_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The page of the record operations misses none, and names parameters without their kind."""
+    page = tmp_path / "operations.md"
+    page.write_text(
+        "| operation | answer | who | tests |\n|---|---|---|---|\n"
+        "| `GET /api/news/{id}/` | 200 | the staff | `checks/test_checks.py::test_banned_words_are_found` |\n"
+        "| `GET /api/auth/v1/config` | 200 | anyone | `checks/test_checks.py::test_banned_words_are_found` |\n"
+    )
+    monkeypatch.setattr(record_operations, "PAGE", page)
+
+    found = list(record_operations.check())
+
+    assert [problem.line for problem in found if problem.line] == [4]
+    assert any("DELETE /api/news/{id}/ answers 204" in problem.message for problem in found)
+    assert not any("GET /api/news/{id}/ answers" in problem.message for problem in found)
+    assert not any("/api/auth/v1" in problem.message for problem in found if not problem.line)
 
 
 def test_a_setting_that_does_not_exist_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -173,3 +173,29 @@ def test_processes_that_are_behind_are_found(findings, home: Path):
     assert "generation 0 of 1" in behind[0]["message"]
     host.convergence.leave()
     host.close()
+
+
+def test_a_place_for_files_is_tried(findings, home):
+    """The folder can be written; another thing in its place is a failure with its remedy."""
+    assert findings()["files"]["message"] == f"{home / 'files'} can be written"
+
+    shutil.rmtree(home / "files", ignore_errors=True)
+    (home / "files").write_bytes(b"a file stands here")
+
+    found = findings()["files"]
+    assert found["result"] == "fail"
+    assert str(home / "files") in found["message"]
+    assert "permissions" in found["remedy"]
+
+
+def test_a_bucket_is_tried(findings, home, monkeypatch):
+    """A store that does not answer is named without its secret."""
+    place = "s3://depot/yard?endpoint_url=http://127.0.0.1:1&key=me&secret=hunter2&region=us-east-1"
+    monkeypatch.setenv("PLUGYARD_FILES_URL", place)
+
+    found = findings()["files"]
+
+    assert found["result"] == "fail"
+    assert "s3://depot/yard" in found["message"]
+    assert "PLUGYARD_FILES_URL" in found["remedy"]
+    assert "hunter2" not in str(found)

@@ -89,14 +89,25 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
-def test_the_service_answers_once_it_is_ready_and_ends_cleanly(number, start, home):
-    """The line with the URL comes when requests are answered; the end is no failure and leaves no traceback."""
-    process = start("--port", "0", "--no-tasks")
-    url = _ready(process)
+@pytest.mark.parametrize(
+    ("number", "more"),
+    [pytest.param(signal.SIGTERM, [], id="SIGTERM"), pytest.param(signal.SIGINT, ["--no-tasks"], id="Ctrl-C")],
+)
+def test_the_service_answers_once_it_is_ready_and_ends_cleanly(number, more, start, home):
+    """The line with the URL comes when requests are answered; the end is no failure and leaves no traceback.
 
-    assert _health(url) == 200
-    process.send_signal(number)
+    The request of a connection that was accepted before the end may still be on the way, and is answered.
+    """
+    process = start("--port", "0", *more)
+    url = _ready(process)
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as early:
+        assert _health(url) == 200  # connections are accepted in turn, so the early one is too
+        process.send_signal(number)
+        _until(lambda: _refused(url))
+        early.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = early.recv(1000)
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
     assert process.wait(30) == 0
     assert "Traceback" not in Path("errors.txt").read_text()
 
@@ -142,22 +153,6 @@ def test_workers_are_replaced_one_by_one(start, home):
     assert len(before) == 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in after)
     assert "Traceback" not in Path("errors.txt").read_text()
-
-
-@pytest.mark.e2e
-def test_a_connection_accepted_before_the_end_is_answered(start, home):
-    """Its request may still be on the way when the service is told to stop."""
-    process = start("--port", "0")
-    url = _ready(process)
-    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as early:
-        _health(url)  # connections are accepted in turn, so the early one is too
-        process.send_signal(signal.SIGTERM)
-        _until(lambda: _refused(url))
-        early.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        answer = early.recv(1000)
-
-    assert answer.startswith(b"HTTP/1.1 200 ")
-    assert process.wait(30) == 0
 
 
 @pytest.mark.e2e

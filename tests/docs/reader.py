@@ -81,7 +81,10 @@ class Reader:
         os.chdir(self._former[0])
         sys.path[:] = self._former[1]
         for name in set(sys.modules) - self._modules:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(self._folder)):
+            module = sys.modules[name]
+            # A folder of files is a package without a file of its own.
+            places = (getattr(module, "__file__", None) or "", *getattr(module, "__path__", ()))
+            if any(str(place).startswith(str(self._folder)) for place in places):
                 del sys.modules[name]
         self._open.close()
 

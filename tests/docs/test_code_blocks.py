@@ -10,6 +10,7 @@ import pytest
 from tests.checks.markdown import Page
 from tests.checks.problems import ROOT, pages
 from tests.checks.reference import NOTE
+from tests.databases import put_host_database
 from tests.docs.reader import INDEX, WHEELS, Reader, can_be_run, is_left_out
 from tests.e2e.hosts import plugyard
 
@@ -48,6 +49,8 @@ def test_the_blocks_of_a_page_work(page: Page, tmp_path: Path, wheels, index, ma
         INDEX: index(*_OFFERED).url if INDEX in page.text else INDEX,
     }
     shutil.copytree(manifests, tmp_path / "home" / manifests.name)
+    if "plugyard migrate" not in page.text:
+        put_host_database(tmp_path / "home")
     with Reader(page, tmp_path, stand_ins) as reader:
         for block in page.blocks():
             reader.follow(block)

@@ -14,7 +14,7 @@ from tests.e2e.hosts import RunningHost
 def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     """Give a running host with short limits, shared by the tests of a module."""
     home = tmp_path_factory.mktemp("shared") / "home"
-    with RunningHost(home, probe_timeout="5", probe_memory_mb="384", hook_deadline="1", hook_error_limit="50") as host:
+    with RunningHost(home, probe_timeout="3", probe_memory_mb="384", hook_deadline="1", hook_error_limit="50") as host:
         yield host
 
 

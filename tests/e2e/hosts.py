@@ -13,8 +13,12 @@ from typing import Any, Self
 
 import httpx2
 
+from tests.databases import put_host_database
+
 ADMIN = ("admin", "correct horse battery staple")
 _PLUGYARD = Path(sys.executable).with_name("plugyard")
+# Looking into the plugins that come with the host takes a second; all hosts of a run find the same.
+_MANIFESTS: dict[str, bytes] = {}
 
 
 def environment(home: Path, **settings: str) -> dict[str, str]:
@@ -58,6 +62,9 @@ def _free_port() -> int:
 class RunningHost:
     """A host that serves; use it in a ``with`` statement."""
 
+    migrates = False
+    """Whether it makes its database itself, instead of finding one that is up to date."""
+
     def __init__(self, home: Path, *arguments: str, **settings: str) -> None:
         self.home = home
         self.port = _free_port()
@@ -76,7 +83,14 @@ class RunningHost:
 
     def start(self, *, wait: bool = True) -> None:
         """Start the process and wait until it answers."""
-        self.home.mkdir(parents=True, exist_ok=True)
+        manifests = self.home / "manifests"
+        is_new = not manifests.exists()
+        manifests.mkdir(parents=True, exist_ok=True)
+        if is_new:
+            for name, content in _MANIFESTS.items():
+                (manifests / name).write_bytes(content)
+            if not self.migrates:
+                put_host_database(self.home)
         with self.output.open("ab") as output:
             self._process = subprocess.Popen(
                 [_PLUGYARD, "serve", "--port", str(self.port), *self._arguments],
@@ -89,17 +103,20 @@ class RunningHost:
             )
         if wait:
             self.wait_until_healthy()
+            if is_new and not (self.home / "store").exists():
+                _MANIFESTS.update({file.name: file.read_bytes() for file in manifests.glob("*.json")})
 
     def wait_until_healthy(self, seconds: float = 60) -> None:
         """Wait until ``/health`` answers, or fail with what the process printed."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            assert self.process.poll() is None, f"the host ended with {self.process.returncode}:\n{self.log()}"
-            try:
-                if httpx2.get(f"{self.url}/health", timeout=2).status_code == 200:
-                    return
-            except httpx2.TransportError:
-                time.sleep(0.05)
+        with self.client(None) as client:
+            while time.monotonic() < end:
+                assert self.process.poll() is None, f"the host ended with {self.process.returncode}:\n{self.log()}"
+                try:
+                    if client.get("/health", timeout=2).status_code == 200:
+                        return
+                except httpx2.TransportError:
+                    time.sleep(0.05)
         raise AssertionError(f"the host did not answer within {seconds} s:\n{self.log()}")
 
     @property
@@ -135,4 +152,11 @@ class RunningHost:
 
     def client(self, user: tuple[str, str] | None = ADMIN, **options: Any) -> httpx2.Client:
         """Return a client that signs in with HTTP Basic."""
-        return httpx2.Client(base_url=self.url, auth=user, timeout=90, **options)
+        # Reading the certificates of the world takes longer than most requests; there is only http here.
+        return httpx2.Client(base_url=self.url, auth=user, **{"timeout": 90, "verify": False, **options})
+
+
+class FreshHost(RunningHost):
+    """A host that makes its database itself, as at the very first start."""
+
+    migrates = True

@@ -38,7 +38,7 @@ class Load:
             thread.join()
 
     def _run(self, pause: float, which: int) -> None:
-        with httpx2.Client(base_url=self._host.url, headers=self._headers, timeout=30) as client:
+        with self._host.client(None, headers=self._headers, timeout=30) as client:
             while not self._stop.is_set():
                 began = time.monotonic()
                 if which:

@@ -10,14 +10,14 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.e2e.hosts import RunningHost, plugyard
+from tests.e2e.hosts import FreshHost, RunningHost, plugyard
 
 pytestmark = pytest.mark.e2e
 
 
 def test_the_first_start_shows_a_password_once(tmp_path: Path):
     """Without a configured password one is made, shown, works, and is not shown at the second start."""
-    host = RunningHost(tmp_path / "home", admin_password="")
+    host = FreshHost(tmp_path / "home", admin_password="")
     with host:
         shown = re.search(r"shown only this once: (\S+)", host.log())
         assert shown is not None, host.log()
@@ -25,7 +25,15 @@ def test_the_first_start_shows_a_password_once(tmp_path: Path):
         with host.client(("admin", shown[1])) as client:
             assert client.get("/api/user/me/").json()["is_superuser"] is True
             keys = [one["key"] for one in client.get("/api/plugins/", params={"active": "true"}).json()]
-            assert keys == ["audit-log", "core-navigation", "inventory", "sms-log"]
+            assert keys == [
+                "audit-log",
+                "core-navigation",
+                "exchange-rates",
+                "exporter",
+                "inventory",
+                "sms-log",
+                "tabler-icons",
+            ]
         assert host.stop() == 0
     assert "Traceback" not in host.log()
 

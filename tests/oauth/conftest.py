@@ -36,7 +36,7 @@ from host.contract.values import User
 from host.errors import NotSignedInError
 from host.storage.engine import Database
 from host.storage.rows import Rows
-from host.storage.tables import METADATA
+from tests.databases import make_tables
 
 CALLBACK = "https://app.example.org/callback"
 VERIFIER = "v" * 50
@@ -69,6 +69,7 @@ DEMO = (
     _endpoint("/api/open/", GET="anyone"),
     _endpoint("/api/staff/", GET="staff", POST="superuser"),
     _endpoint("/api/plugins/{key}/"),
+    *(_endpoint(f"/api/settings/{path}/") for path in ("global", "global/LOGIN_ENABLE_REG", "user/SHOW_SPOTLIGHT")),
     *(_endpoint(path) for path in ("/api/user/token/", "/api/user/tokens/", "/api/user/me/", "/api/user/me/profile/")),
 )
 
@@ -97,7 +98,9 @@ class World:
 
     def _context(self) -> Context:
         return Context(
-            host=SimpleNamespace(oauth=self.oauth, config=self.config),  # type: ignore[arg-type]  # all that is asked
+            host=SimpleNamespace(  # type: ignore[arg-type]  # all that is asked
+                oauth=self.oauth, config=self.config, instance=self.config.instance
+            ),
             options=Options(),
             rows=Rows(self.database),
             authentication=Authentication(
@@ -248,8 +251,8 @@ def add_people(database: Database) -> None:
 def peopled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give an SQLite database with all tables and the accounts, to be copied."""
     path = tmp_path_factory.mktemp("oauth") / "plugyard.db"
+    make_tables(f"sqlite:///{path}")
     database = Database(f"sqlite:///{path}")
-    METADATA.create_all(database.engine)
     add_people(database)
     database.close()
     return path

@@ -13,6 +13,7 @@ from host.packages.check import problems
 from host.packages.environment import HostDistribution
 from host.packages.lockfile import Lock, LockedPackage
 from host.storage.engine import Database
+from tests.packages_area.warm_pip import WarmPip
 from tests.packages_area.yard import Yard, make_yard
 
 
@@ -126,9 +127,9 @@ def test_dependencies_move_when_the_file_asks_for_it(yard: Yard):
     assert "dep moves from 1.0 to 2.0." in outcome.warnings
 
 
-def test_going_back_needs_no_index(tmp_path: Path, database: Database):
+def test_going_back_needs_no_index(tmp_path: Path, database: Database, warm_pip: WarmPip):
     """An older generation comes back with its text and its folders, which are unpacked again from kept wheels."""
-    yard = make_yard(tmp_path, database)
+    yard = make_yard(tmp_path, database, pip=warm_pip)
     yard.wheel("plug-a", "1.0")
     yard.wheel("plug-a", "2.0")
     yard.write("plug-a==1.0  # tried\n")
@@ -182,9 +183,9 @@ def test_folders_are_rebuilt_where_they_are_missing_or_damaged(yard: Yard):
     assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name]
 
 
-def test_old_generations_and_their_wheels_go(tmp_path: Path, database: Database):
+def test_old_generations_and_their_wheels_go(tmp_path: Path, database: Database, warm_pip: WarmPip):
     """Only the newest generations and the one in force are kept, with what they need."""
-    yard = make_yard(tmp_path, database, keep_generations=2)
+    yard = make_yard(tmp_path, database, pip=warm_pip, keep_generations=2)
     for number in range(1, 5):
         yard.wheel("plug-a", f"{number}.0")
     yard.install("plug-a==1.0")

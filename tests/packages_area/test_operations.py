@@ -17,20 +17,20 @@ from tests.packages_area.yard import Yard
 ANN = User(id=7, username="ann")
 
 
-def test_an_operation_can_be_followed_and_read_afterwards(yard: Yard):
+def test_an_operation_can_be_followed_and_read_afterwards(cold_yard: Yard):
     """Stages and pip's lines arrive one by one, and the record holds them with result, user and generation."""
-    yard.wheel("plug-a")
+    cold_yard.wheel("plug-a")
     seen: list[Progress] = []
     identifier = new_operation_id()
 
-    outcome = yard.packages.install(
+    outcome = cold_yard.packages.install(
         InstallRequest(packagename="plug-a", url="https://me:secret@x.example/simple"),
         by=ANN,
         on_progress=seen.append,
         operation_id=identifier,
     )
 
-    operation = yard.packages.operation(identifier)
+    operation = cold_yard.packages.operation(identifier)
     assert (operation.kind, operation.status, operation.progress) == ("install", "succeeded", 100)
     assert (operation.user_id, operation.generation, outcome.operation) == (7, 1, identifier)
     assert operation.result is not None
@@ -42,7 +42,7 @@ def test_an_operation_can_be_followed_and_read_afterwards(yard: Yard):
     assert stages == ["resolving", "fetching", "unpacking", "inspecting", "switching", "writing", "loading", "done"]
     assert [progress.percent for progress in seen] == sorted(progress.percent for progress in seen)
     assert any(progress.line for progress in seen)
-    assert yard.packages.generation(1).created_by == 7
+    assert cold_yard.packages.generation(1).created_by == 7
 
 
 def test_an_operation_waits_for_another_and_gives_up(yard: Yard):

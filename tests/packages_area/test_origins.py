@@ -47,9 +47,9 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def online(yard: Yard) -> Yard:
-    yard.configure(environment=HERMETIC, find_links=[])
-    return yard
+def online(cold_yard: Yard) -> Yard:
+    cold_yard.configure(environment=HERMETIC, find_links=[])
+    return cold_yard
 
 
 def test_the_url_is_the_index(online: Yard):
@@ -94,39 +94,39 @@ def test_an_index_that_refuses(online: Yard):
     assert (online.left, online.file) == ([], "")
 
 
-def test_a_repository_is_locked_to_its_commit(yard: Yard):
+def test_a_repository_is_locked_to_its_commit(cold_yard: Yard):
     """Version control needs the administrator's leave; the lock holds the commit and the built wheel."""
-    folder = project(yard.root / "repository")
+    folder = project(cold_yard.root / "repository")
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", ".")
     git(folder, "commit", "-q", "-m", "first")
     url = f"git+{folder.as_uri()}@main"
-    yard.wheel("plug-b")
+    cold_yard.wheel("plug-b")
     with pytest.raises(InvalidInputError, match="version control are not allowed"):
-        yard.install(url=url)
+        cold_yard.install(url=url)
 
-    yard.configure(policy=Policy(allow_vcs=True))
+    cold_yard.configure(policy=Policy(allow_vcs=True))
     with pytest.raises(InvalidInputError, match=r"holds plug-built 1.5, not ==2"):
-        yard.install(url=url, version="2.0")
-    outcome = yard.install(url=url)
+        cold_yard.install(url=url, version="2.0")
+    outcome = cold_yard.install(url=url)
 
     assert (outcome.name, outcome.version) == ("plug-built", "1.5")
-    assert yard.file == f"plug-built @ {url}\n"
-    package = yard.packages.generation(1).lock.by_name["plug-built"]
+    assert cold_yard.file == f"plug-built @ {url}\n"
+    package = cold_yard.packages.generation(1).lock.by_name["plug-built"]
     assert package.direct_url["vcs_info"]["commit_id"] == git(folder, "rev-parse", "HEAD")
     (folder / ".git").rename(folder / "gone")
-    yard.install("plug-b")
-    assert yard.versions == {"plug-built": "1.5", "plug-b": "1.0"}
+    cold_yard.install("plug-b")
+    assert cold_yard.versions == {"plug-built": "1.5", "plug-b": "1.0"}
 
 
-def test_sources_are_built_where_that_is_allowed(yard: Yard):
+def test_sources_are_built_where_that_is_allowed(cold_yard: Yard):
     """A local project can be installed, and is kept as the wheel that it was built into."""
-    folder = project(yard.root / "project")
+    folder = project(cold_yard.root / "project")
     with pytest.raises(InvalidInputError, match="built from source"):
-        yard.install(str(folder))
+        cold_yard.install(str(folder))
 
-    yard.configure(policy=Policy(allow_builds=True))
-    yard.install(str(folder))
+    cold_yard.configure(policy=Policy(allow_builds=True))
+    cold_yard.install(str(folder))
 
-    assert yard.file == f"plug-built @ {folder.as_uri()}\n"
-    assert yard.packages.sync().changed is False
+    assert cold_yard.file == f"plug-built @ {folder.as_uri()}\n"
+    assert cold_yard.packages.sync().changed is False

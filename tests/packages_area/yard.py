@@ -13,6 +13,7 @@ from host.packages.options import Outcome, PackageCallbacks, PackageOptions
 from host.packages.policy import Policy
 from host.packages.requests import InstallRequest
 from host.storage.engine import Database
+from tests.packages_area.warm_pip import WarmPip
 from tests.packages_area.wheelhouse import write_wheel
 
 # Nothing of the machine's own pip configuration may reach a test.
@@ -33,6 +34,8 @@ class Yard:
     root: Path
     database: Database
     options: PackageOptions
+    pip: WarmPip | None = None
+    """Runs pip; without it the host starts it."""
     problems: list[str] = field(default_factory=list)
     inspected: list[str] = field(default_factory=list)
     switches: list[int] = field(default_factory=list)
@@ -44,7 +47,11 @@ class Yard:
 
     @property
     def packages(self) -> Packages:
-        return Packages(self.database, self.options, self.callbacks)
+        packages = Packages(self.database, self.options, self.callbacks)
+        if self.pip:
+            for part in (packages._planner._resolver, packages._applier._fetcher):
+                part._pip = self.pip.instead_of(part._pip)
+        return packages
 
     @property
     def callbacks(self) -> PackageCallbacks:
@@ -92,7 +99,7 @@ class Yard:
         return list(self.problems)
 
 
-def make_yard(root: Path, database: Database, **changes: Any) -> Yard:
+def make_yard(root: Path, database: Database, *, pip: WarmPip | None = None, **changes: Any) -> Yard:
     """Make an installation below a folder, whose only index is a folder of wheels."""
     (root / "wheelhouse").mkdir(parents=True, exist_ok=True)
     values: dict[str, Any] = {
@@ -103,4 +110,4 @@ def make_yard(root: Path, database: Database, **changes: Any) -> Yard:
         "policy": Policy(),
         "wait_seconds": 0.5,
     }
-    return Yard(root, database, PackageOptions(**(values | changes)))
+    return Yard(root, database, PackageOptions(**(values | changes)), pip)

@@ -24,7 +24,7 @@ from host.plugins.records import Records
 from host.plugins.registry import Registry
 from host.plugins.reloading import Registries
 from host.storage.engine import Database
-from host.storage.tables import METADATA
+from tests.databases import make_tables
 
 
 class FakeServices:
@@ -45,6 +45,7 @@ class Host:
     kind: str = "web"
     mandatory: Sequence[str] = ()
     only_builtin: bool = False
+    allows_records: bool = True
     database: Database = field(init=False)
     store: list[Path] = field(default_factory=list)
     packages: int = 0
@@ -55,7 +56,7 @@ class Host:
 
     def __post_init__(self) -> None:
         self.database = Database(self.url)
-        METADATA.create_all(self.database.engine)
+        make_tables(self.url)
         self.site = self.home / "site-packages"
         self.site.mkdir(parents=True, exist_ok=True)
         self.discovery = Discovery(
@@ -73,7 +74,11 @@ class Host:
         self.calls = Calls(self._report, {"default": 10.0}, budget=self.budget)
         self.guard = BootGuard(self.home / "boot")
         self.loader = Loader(
-            calls=self.calls, services_for=self._services, create_tables=self._create_tables, guard=self.guard
+            calls=self.calls,
+            services_for=self._services,
+            create_tables=self._create_tables,
+            guard=self.guard,
+            allows_records=lambda: self.allows_records,
         )
         self.convergence = Convergence(
             database=self.database, file=self.home / "registry.generation", kind=self.kind, node="here"

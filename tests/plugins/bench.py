@@ -76,6 +76,8 @@ class Bench:
             actions=ask("action_names", (key,)),
             event_patterns=ask("event_patterns", ("*",)) if wants_events else (),
             routes=ask("routes"),
+            scheduled_tasks=ask("scheduled_tasks"),
+            import_targets=ask("import_targets"),
             static_folder=cast("Path | None", ask("static_folder", None)),
         )
 

@@ -90,6 +90,8 @@ def plugins(bench: Bench) -> AccountPlugins:
         pytest.param([True, True], 1, [], id="the first delivers"),
         pytest.param([False, None, True, True], 3, [], id="others are asked until one does"),
         pytest.param([RuntimeError("no network"), True], 2, ["plugin.p0.send_sms"], id="a failure is passed over"),
+        pytest.param([RuntimeError(f"{PHONE} {TEXT}"), True], 2, ["plugin.p0.send_sms"], id="a failure that quotes"),
+        pytest.param([TEXT, True], 2, ["plugin.p0.send_sms"], id="the text itself is no delivery"),
         pytest.param(["sent", True], 2, ["plugin.p0.send_sms"], id="nonsense is no delivery"),
         pytest.param([False], 1, ["accounts.send_sms"], id="nobody delivers"),
         pytest.param([], 0, ["accounts.send_sms"], id="nobody is there"),

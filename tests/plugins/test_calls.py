@@ -471,3 +471,17 @@ def test_apart_gives_up_what_does_not_come_back():
     with pytest.raises(PluginFailedError, match=r"'lamp'.*did not come back within 0\.05 s"):
         calls.apart(release.wait, deadline=0.05, name="lamp")
     release.set()
+
+
+def test_nobody_is_told_a_secret(caplog):
+    """Neither who asks nor the report, the log or the reason of a quarantine."""
+    reasons: list[str] = []
+    budget = ErrorBudget(limit=0, on_exhausted=lambda _key, reason: reasons.append(reason))
+    lamp = acting(raising(RuntimeError("no entry with s3cr3t")))
+    asking = Asking({"lamp": lamp}, budget=budget, scrub=lambda text: text.replace("s3cr3t", "***"))
+
+    with pytest.raises(PluginFailedError, match="no entry with") as caught:
+        asking.calls.ask_one(asking.one(), action="blink", data=None, user=USER)
+
+    assert "no entry with ***" in reasons[0]
+    assert "s3cr3t" not in f"{caught.value} {reasons} {asking.reports} {caplog.text}"

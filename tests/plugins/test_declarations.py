@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from host import Setting
+from host import ModelType, Setting, State, StatusSet
 from host.plugins.declarations import DeclarationError, checked
 
 
@@ -43,3 +43,37 @@ def test_settings_of_every_kind_are_taken():
     ]
 
     assert checked("user_settings", settings) == tuple(settings)
+
+
+@pytest.mark.parametrize(
+    ("states", "named"),
+    [
+        pytest.param([State(2**63, "A", "a")], "key of Lights.A", id="key of more than 64 bits"),
+        pytest.param([State("1", "A", "a")], "key of Lights.A", id="text as key"),  # type: ignore[arg-type]
+        pytest.param([State(True, "A", "a")], "key of Lights.A", id="truth as key"),
+        pytest.param([State(1, "A", object())], "label are text", id="label that is no text"),  # type: ignore[arg-type]
+        pytest.param([State(1, "A", "\ud800")], "label are text", id="label with half a surrogate pair"),
+        pytest.param([State(1, "A", "a", "pink")], "colors primary", id="unknown color"),  # type: ignore[arg-type]
+        pytest.param(iter(()), "list or tuple", id="states that can be read once"),
+    ],
+)
+def test_a_status_set_that_could_not_be_shown_is_refused(states: Any, named: str):
+    """One odd state would spoil the answer that holds all sets."""
+    with pytest.raises(DeclarationError, match=named):
+        checked("status_sets", [StatusSet(name="Lights", states=states)])
+
+
+@pytest.mark.parametrize("name", ["custom", "a/b", "", "Two words", "L" * 251])
+def test_a_status_set_that_could_not_be_asked_for_is_refused(name: str):
+    """Its name is a part of an address."""
+    with pytest.raises(DeclarationError, match="name"):
+        checked("status_sets", [StatusSet(name=name)])
+
+
+@pytest.mark.parametrize("member", ["label", "app_label", "role", "api_url"])
+def test_a_model_type_that_could_not_be_shown_is_refused(member: str):
+    """The author learns which members must be text."""
+    odd: dict[str, Any] = {"name": "lamp", "label": "Lamp", member: 5}
+
+    with pytest.raises(DeclarationError, match="of lamp must be text"):
+        checked("model_types", [ModelType(**odd)])

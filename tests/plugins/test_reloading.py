@@ -262,6 +262,39 @@ def test_models_reach_the_one_who_makes_tables_before_the_start(host):
     assert [(key, [model.__name__ for model in models]) for key, models in host.tables] == [("lamp", ["Shelf"])]
 
 
+def test_records_of_plugins_can_be_withheld(host):
+    """Neither tables nor model types while they are not allowed; afterwards both, without a second start."""
+    code = """
+        from sqlmodel import Field
+        from host import ModelType, Plugin, hookimpl, table_base
+        Base = table_base()
+        class Shelf(Base, table=True):
+            __tablename__ = "lamp_shelf"
+            id: int = Field(primary_key=True)
+        class LampPlugin(Plugin):
+            @hookimpl
+            def models(self):
+                return [Shelf]
+            @hookimpl
+            def model_types(self):
+                return [ModelType(name="shelf", label="Shelf")]
+    """
+    host.allows_records = False
+    write_plugin(host.site, "lamp", code)
+    activated(host, "lamp")
+    before = host.registries.current
+    assert (host.tables, dict(before.model_types), before.plugins["lamp"].models) == ([], {}, ())
+
+    host.allows_records = True
+    registry = host.registries.reload()
+
+    assert [key for key, _ in host.tables] == ["lamp"]
+    assert list(registry.model_types) == ["shelf"]
+    assert registry.plugins["lamp"].object is before.plugins["lamp"].object
+    host.allows_records = False
+    assert dict(host.registries.reload().model_types) == {}
+
+
 def test_names_that_only_one_plugin_can_have_go_to_the_first(host):
     """The other one cannot be activated, and hears why."""
     code = """

@@ -15,10 +15,10 @@ from host.plugins.bounded import run_bounded
 from host.plugins.events import Events
 from host.plugins.plugin_loop import stop_plugin_loop
 from host.plugins.services import PluginServices
-from host.plugins.setting_store import SettingStore
 from host.plugins.settings import PluginSettings
+from host.settings.store import SettingStore
 from tests.plugins.bench import Bench
-from tests.plugins.test_setting_store import add_user
+from tests.settings.test_setting_store import add_user
 
 
 class Lamp(Plugin):
@@ -57,7 +57,15 @@ def bench(database) -> Bench:
         overrides={"lamp": {"FIXED": "yes"}},
     )
     bench.events = events  # type: ignore[attr-defined]
-    services_for = partial(PluginServices, database=database, settings=settings, emit=events.emit)
+    services_for = partial(
+        PluginServices,
+        database=database,
+        settings=settings,
+        emit=events.emit,
+        notify=lambda _session, to, **told: bench.told.append((to, told)),  # type: ignore[attr-defined]
+        inbox=lambda: pytest.fail("no mail is handed in here"),
+    )
+    bench.told = []  # type: ignore[attr-defined]
     bench.services_for = services_for  # type: ignore[attr-defined]
     bench.load({"lamp": Lamp()}, services_for=services_for)
     return bench
@@ -143,6 +151,33 @@ def test_a_wrong_event_is_the_plugins_mistake(lamp, name, data, error):
     """The plugin gets the error where it made it."""
     with pytest.raises(error):
         lamp.emit(name, data)
+
+
+def test_a_notification_is_in_the_plugins_category(bench, lamp):
+    """It is for the accounts that are named."""
+    lamp.services.notify([3, 4], "Broken", "Replace it.", link="/lamp/")
+
+    told = {"category": "lamp", "name": "Broken", "message": "Replace it.", "link": "/lamp/"}
+    assert bench.told == [([3, 4], told)]
+
+
+@pytest.mark.parametrize(
+    ("to", "name", "error"),
+    [
+        pytest.param("staff", "", ValueError, id="no name"),
+        pytest.param("everybody", "x", ValueError, id="unknown audience"),
+        pytest.param(None, "x", TypeError, id="nobody"),
+        pytest.param([1, "2"], "x", TypeError, id="id as text"),
+        pytest.param([True], "x", TypeError, id="truth as id"),
+        pytest.param("staff", 5, TypeError, id="number as name"),
+    ],
+)
+def test_a_wrong_notification_is_the_plugins_mistake(bench, lamp, to, name, error):
+    """Whatever the database would make of it."""
+    with pytest.raises(error, match="notification"):
+        lamp.services.notify(to, name)
+
+    assert bench.told == []
 
 
 def test_settings_and_events_are_part_of_the_open_transaction(bench, lamp):

@@ -10,11 +10,12 @@ from sqlalchemy import func, select
 
 from host import Plugin, Setting, SettingError, User, hookimpl
 from host.errors import InvalidInputError, NotFoundError
-from host.plugins.setting_store import SETTING_TABLE, SettingStore
-from host.plugins.setting_values import ConfirmationNeededError
+from host.plugins.setting_store import SETTING_TABLE
 from host.plugins.settings import PluginSettings
+from host.settings.store import SettingStore
+from host.settings.values import ConfirmationNeededError
 from tests.plugins.bench import Bench
-from tests.plugins.test_setting_store import add_user
+from tests.settings.test_setting_store import add_user
 
 
 class Declaring(Plugin):

@@ -176,7 +176,7 @@ def test_nothing_is_offered_while_plugins_may_not(bench):
     plugin = Panels(Panel(key="k"))
     bench.load({"store": plugin})
 
-    assert UI(bench, bench.calls, bench.report, enabled=lambda: False).features("panel", {}, USER) == []
+    assert UI(bench, bench.calls, bench.report, enabled=lambda _type: False).features("panel", {}, USER) == []
     assert plugin.contexts == []
 
 

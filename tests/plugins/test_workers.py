@@ -50,6 +50,20 @@ def test_a_job_that_raises_leaves_its_thread_alive():
     assert done.wait(5)
 
 
+def test_a_forked_child_ends_with_its_job():
+    """What a plugin forks does not live on as an idle thread that holds the port and the locks of its parent."""
+    script = (
+        "import os, queue\n"
+        "from host.plugins.workers import WORKERS\n"
+        "children = queue.SimpleQueue()\n"
+        "WORKERS.submit(lambda: children.put(os.fork()))\n"
+        "os._exit(os.waitpid(children.get(), 0)[1])\n"
+    )
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", script], timeout=30, check=False)
+
+    assert ended.returncode == 0
+
+
 def test_a_stuck_thread_does_not_keep_the_process_from_ending():
     """The interpreter ends although a job sleeps for ever."""
     script = (

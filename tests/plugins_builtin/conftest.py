@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from sqlmodel import Session
@@ -15,6 +16,8 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from host import Identity, Json, Plugin, Services, Setting, User
+from host.contract.mail import MailOutcome
+from host.contract.services import Audience
 from host.contract.settings import SettingValue
 from host.storage.engine import Database
 
@@ -42,14 +45,35 @@ class FakeSettings:
         self._values[key, user_id] = value
 
 
+class FakeMail:
+    """Keeps what is told of mail; only mails that were received are known."""
+
+    def __init__(self) -> None:
+        self.received: dict[UUID, bytes] = {}
+        self.noted: list[tuple[str, str, str]] = []
+
+    def receive(self, message: bytes) -> UUID:
+        if not message:
+            raise ValueError("The mail is empty.")
+        mail_id = uuid4()
+        self.received[mail_id] = message
+        return mail_id
+
+    def note(self, message_id: str, outcome: MailOutcome, reason: str = "") -> bool:
+        self.noted.append((message_id, outcome, reason))
+        return message_id != "unknown"
+
+
 class FakeServices:
     """What a plugin gets from the host."""
 
     def __init__(self, key: str, plugin: Any, database: Database | None = None) -> None:
         self._database = database
         self._settings = FakeSettings(plugin)
+        self._mail = FakeMail()
         self._identity = Identity(key=key, name=type(plugin).__name__, title=getattr(plugin, "title", key))
         self.emitted: list[tuple[str, dict[str, Json], int | None]] = []
+        self.notified: list[tuple[Audience, str, str, str]] = []
 
     @property
     def identity(self) -> Identity:
@@ -58,6 +82,10 @@ class FakeServices:
     @property
     def settings(self) -> FakeSettings:
         return self._settings
+
+    @property
+    def mail(self) -> FakeMail:
+        return self._mail
 
     @property
     def log(self) -> logging.Logger:
@@ -71,6 +99,9 @@ class FakeServices:
 
     def emit(self, name: str, data: dict[str, Json] | None = None, *, user_id: int | None = None) -> None:
         self.emitted.append((f"{self._identity.key}.{name}", data or {}, user_id))
+
+    def notify(self, to: Audience, name: str, message: str = "", *, link: str = "") -> None:
+        self.notified.append((to, name, message, link))
 
     def static_url(self, path: str) -> str:
         return f"/static/plugins/{self._identity.key}/{path}"

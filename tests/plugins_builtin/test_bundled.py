@@ -107,17 +107,25 @@ def test_the_probe_finds_nothing_wrong(tmp_path):
     assert {plugin.key: set(plugin.mixins) - {"base"} for plugin in manifest.plugins} == {
         "audit-log": {"app", "events", "settings", "ui", "urls"},
         "core-navigation": {"ui"},
+        "exchange-rates": {"currencyexchange", "settings"},
+        "exporter": {"export"},
         "inventory": {"app"},
         "sample-action": {"action"},
         "sample-admin": {"admin"},
+        "sample-currency": {"currencyexchange"},
         "sample-events": {"events"},
+        "sample-exports": {"export"},
+        "sample-icons": {"icon_pack"},
         "sample-locate": {"locate"},
+        "sample-mail": {"mail", "settings", "urls"},
         "sample-routes": {"urls"},
+        "sample-schedules": {"schedule"},
         "sample-settings": {"action", "settings", "usersettings"},
         "sample-sign-in": {"auth", "settings"},
-        "sample-stockroom": {"action", "app", "locate", "ui", "urls"},
+        "sample-stockroom": {"action", "app", "import", "locate", "ui", "urls"},
         "sample-ui": {"ui"},
         "sms-log": {"auth"},
+        "tabler-icons": {"icon_pack"},
     }
 
 

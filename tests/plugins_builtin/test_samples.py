@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
-from host import Event, SettingError, UIContext
+from host import Event, MailDelivery, OutgoingMail, SettingError, UIContext
 from host.contract.routes import access_of
 from sample_plugins import action, locate
 from sample_plugins.admin.plugin import SampleAdmin
+from sample_plugins.currency import FixedRates
 from sample_plugins.events import SampleEvents
 from sample_plugins.locate import ShelfLamps
+from sample_plugins.mail import SampleMail
 from sample_plugins.routes.plugin import SampleRoutes
 from sample_plugins.settings import SampleSettings
 from sample_plugins.sign_in import SampleSignIn
@@ -225,3 +228,64 @@ def test_a_provider_is_offered_once_its_address_is_set(load):
     (provider,) = plugin.sign_in_providers()
     assert (provider.id, provider.client_id, provider.secret) == ("sample", "plugyard", "hush")
     assert (provider.type, provider.server_url) == ("openid_connect", "https://id.example.org")
+
+
+def test_rates_are_given_in_the_base_of_the_source(load):
+    """Only what is wanted and known; nothing at all is said by ``None``."""
+    plugin = FixedRates()
+    load(plugin, "sample-currency")
+
+    found = plugin.exchange_rates("USD", ["CHF", "GBP", "USD"])
+
+    assert found is not None
+    assert (found.base, {code: str(rate) for code, rate in found.rates.items()}) == (
+        "EUR",
+        {"GBP": "0.86120", "USD": "1.0821"},
+    )
+    assert plugin.exchange_rates("CHF", ["CHF"]) is None
+
+
+MAIL = OutgoingMail(
+    id=UUID(int=1),
+    message_id="<1@example.org>",
+    thread=UUID(int=2),
+    sender="yard@example.org",
+    recipients=("ada@example.org",),
+    subject="Hello",
+    message=b"Subject: Hello",
+)
+
+
+def test_mails_become_files_once_a_folder_is_named(load, tmp_path, caplog):
+    """Without a folder others deliver; a folder that is missing lets the mail wait."""
+    plugin = SampleMail()
+    services = load(plugin, "sample-mail")
+    caplog.set_level("INFO", logger=services.log.name)
+    assert plugin.deliver_mail(MAIL) is None
+
+    services.settings.set("FOLDER", str(tmp_path))
+    delivery = plugin.deliver_mail(MAIL)
+    services.settings.set("FOLDER", str(tmp_path / "nowhere"))
+    failed = plugin.deliver_mail(MAIL)
+    plugin.mail_sent(MAIL)
+
+    assert delivery == MailDelivery(message_id=f"file-{MAIL.id}")
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [MAIL.message]
+    assert failed is not None
+    assert (failed.error_code, failed.is_final) == ("no-folder", False)
+    assert caplog.messages == [f"mail {MAIL.id} has left: Hello"]
+
+
+def test_mail_is_handed_in_over_http(load, client_of):
+    """The plugin passes on what comes in and what is told, and answers what cannot be used with 400."""
+    plugin = SampleMail()
+    mail = load(plugin, "sample-mail").mail
+    client, path = client_of(plugin, "sample-mail"), "/plugin/sample-mail"
+
+    received = client.post(f"{path}/incoming/", content=b"Subject: Hi").json()["id"]
+    assert client.post(f"{path}/incoming/").status_code == 400
+    told = client.post(f"{path}/outcome/", json={"message_id": "x", "outcome": "read"})
+    assert [client.post(f"{path}/outcome/", content=body).status_code for body in (b"", b"[]", b"{}")] == [400] * 3
+
+    assert mail.received == {UUID(received): b"Subject: Hi"}
+    assert (told.json(), mail.noted) == ({"known": True}, [("x", "read", "")])

@@ -92,6 +92,21 @@ def test_bad_configuration_is_named(option, named):
     assert caught.value.__context__ is None
 
 
+def test_without_sign_in_by_providers_there_are_none(clock: Clock):
+    """Neither one that is configured nor one that came later, until it is switched on again."""
+    is_on = [False]
+    settings = read_providers({"my": SIMPLE})
+    providers = Providers(
+        settings, first_use=lambda *_: True, more=lambda: settings, enabled=lambda: is_on[0], clock=clock
+    )
+
+    assert providers.all() == []
+    assert providers.get("my") is None
+    assert providers.describe("my")["flows"] == []
+    is_on[0] = True
+    assert [one.id for one in providers.all()] == ["my"]
+
+
 def test_providers_may_come_while_the_host_runs(clock: Clock):
     """Configured ones win, and one that stays the same keeps what it has learned."""
     (settings,) = read_providers({"my": SIMPLE})

@@ -32,7 +32,7 @@ def racing(
     if request.param == "sqlite":
         yield request.getfixturevalue("server")
         return
-    options = {"database_url": request.getfixturevalue("postgres_url")}
+    options = {"database_url": request.getfixturevalue("host_postgres_url")}
     with running_server(tmp_path, smtp, socialaccount_providers=settings(oidc, github), **options) as server:
         oidc.clock = lambda: server.clock().timestamp()
         yield server
