@@ -214,8 +214,8 @@ class Probing:
         rest, length, key = b"", 0, None
         while (left := deadline - time.monotonic()) > 0:
             if not poller.poll(min(left * 1000, _GLANCE_MS)):
-                # A child of the plugin's own may keep the pipe open.
-                if _has_ended(pid):
+                # A child of the plugin's own may keep the pipe open; and the last words may have come this moment.
+                if _has_ended(pid) and not poller.poll(0):
                     return True
                 continue
             data = os.read(reading, 65536)
