@@ -28,7 +28,7 @@ from host.errors import HostError
 from host.server import Host
 from tests.auth.server import Clock
 
-SEQUENCES = int(os.environ.get("PLUGYARD_TEST_SEQUENCES", "360"))
+SEQUENCES = int(os.environ.get("PLUGYARD_TEST_SEQUENCES", "180"))
 STEPS = 9
 PASSWORD = "correct horse battery"
 OPTIONS = {
